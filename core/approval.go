@@ -23,7 +23,7 @@ func (s *step) requestApproval(c *toolCall) {
 	s.send(s.requestFor(c))
 }
 
-// beginAsking gives a call the id of the request that it waits for.
+// beginAsking stores the id of the request for which a call waits.
 func (s *step) beginAsking(c *toolCall) {
 	if c.again == nil {
 		c.askedAt = s.Now

@@ -31,7 +31,7 @@ func (s *step) completeCallWith(c *toolCall, output protocol.ToolOutput) {
 // rejectArguments completes a call whose arguments are invalid.
 func (s *step) rejectArguments(c *toolCall, err error) { s.completeCall(c, argumentsText(err)) }
 
-// argumentsText is the output for invalid arguments, in the words of the reference implementation.
+// argumentsText returns the output for invalid arguments, in the words of the reference implementation.
 func argumentsText(err error) string {
 	return fmt.Sprintf("failed to parse function arguments: %v", err)
 }

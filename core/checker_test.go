@@ -89,7 +89,7 @@ func (w *checker) restarted(lines []protocol.RolloutLine) {
 	w.left = false
 }
 
-// cutTurn is the turn that lines begin and do not end.
+// cutTurn returns the turn that lines begin and do not end.
 func cutTurn(lines []protocol.RolloutLine) string {
 	turn := ""
 	for _, line := range lines {
@@ -497,7 +497,7 @@ func (w *checker) checkLoaded(m *machine, loaded *core.Thread) {
 	w.same("instructions", withoutSkills(m.thread), withoutSkills(loaded))
 }
 
-// withoutSkills are the instructions without what the world offers: like the tools, a turn
+// withoutSkills returns the instructions without what the world offers: like the tools, a turn
 // brings that along.
 func withoutSkills(t *core.Thread) string {
 	before, _, _ := strings.Cut(t.Prompt().Instructions, "\n\n"+core.SkillsText([]core.Skill{{}})[:20])
@@ -516,7 +516,7 @@ func (w *checker) same(what, live, loaded string) {
 	}
 }
 
-// canonical is the same JSON for the same value, however its strings are escaped.
+// canonical returns the same JSON for the same value, however its strings are escaped.
 func canonical(text string) string {
 	var v any
 	if json.Unmarshal([]byte(text), &v) != nil {
@@ -525,7 +525,7 @@ func canonical(text string) string {
 	return encode(v)
 }
 
-// storable are the settings without what differs between nil and empty only.
+// storable returns the settings without what differs between nil and empty only.
 func storable(s core.Settings) any {
 	return []any{s, s.Sandbox.Stored()}
 }

@@ -40,7 +40,7 @@ func (s *step) closeDanglingTurn() {
 	}
 }
 
-// endDanglingTurn is closeDanglingTurn that also ends resumable turns.
+// endDanglingTurn does the same as closeDanglingTurn, and also ends resumable turns.
 func (s *step) endDanglingTurn() {
 	last := s.transcript.Last()
 	if last == nil || last.Status != protocol.TurnInProgress || s.active != nil {

@@ -106,7 +106,7 @@ func runCommand(m *machine, line string, b *strings.Builder) error {
 	return do(m, a, b)
 }
 
-// input is a command that is one input of the thread.
+// input returns a command that is one input of the thread.
 func input(of func(*machine, arguments) (core.Input, error)) command {
 	return func(m *machine, a arguments, b *strings.Builder) error {
 		in, err := of(m, a)
@@ -159,7 +159,7 @@ func startInput(m *machine, a arguments) (core.Input, error) {
 	return in, nil
 }
 
-// policyOf is the policy= of a command, nil without one: a word or JSON.
+// policyOf returns the policy= of a command, nil without one: a word or JSON.
 func policyOf(a arguments) (*protocol.AskForApproval, error) {
 	v := a.option("policy")
 	if v == nil {
@@ -172,7 +172,7 @@ func policyOf(a arguments) (*protocol.AskForApproval, error) {
 	return p, json.Unmarshal([]byte(*v), p)
 }
 
-// sandboxOf is the sandbox= of a command, nil without one: a mode or JSON.
+// sandboxOf returns the sandbox= of a command, nil without one: a mode or JSON.
 func sandboxOf(a arguments) (*protocol.SandboxPolicy, error) {
 	v := a.option("sandbox")
 	if v == nil {
@@ -185,7 +185,7 @@ func sandboxOf(a arguments) (*protocol.SandboxPolicy, error) {
 	return p, json.Unmarshal([]byte(*v), p)
 }
 
-// userInput is the text and the images of a command.
+// userInput returns the text and the images of a command.
 func userInput(a arguments) []protocol.UserInput {
 	in := []protocol.UserInput{}
 	add := func(v protocol.UserInputVariant) { in = append(in, protocol.UserInput{UserInputVariant: v}) }
@@ -204,7 +204,7 @@ func userInput(a arguments) []protocol.UserInput {
 	return in
 }
 
-// imagesOf are the local images. Those whose path begins with /none cannot be read.
+// imagesOf returns the local images. Those whose path begins with /none cannot be read.
 func imagesOf(a arguments) map[string]core.LocalImage {
 	images := map[string]core.LocalImage{}
 	for _, path := range a.all("local") {
@@ -241,7 +241,7 @@ func turnStartInput(m *machine, a arguments) (core.Input, error) {
 	return core.TurnStart{To: m.caller(), Params: p, Images: imagesOf(a), Skills: skillsOf(a), Env: m.world}, nil
 }
 
-// skillsOf is the reads= of a command, NAME:TEXT.
+// skillsOf returns the reads= of a command, NAME:TEXT.
 func skillsOf(a arguments) []core.SkillText {
 	v := a.option("reads")
 	if v == nil {

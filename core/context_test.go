@@ -13,7 +13,7 @@ import (
 	"appserver/protocol"
 )
 
-// messagesOf are lines with n messages, assistant's and user's in turn.
+// messagesOf returns lines with n messages, assistant's and user's in turn.
 func messagesOf(n int) (lines []protocol.RolloutLine) {
 	for i := range n {
 		lines = append(lines,

@@ -13,7 +13,7 @@ import (
 	"appserver/protocol"
 )
 
-// contextCommands are the commands of scripts on the context:
+// contextCommands returns the commands of scripts on the context:
 //
 //	exclude|include|delete|pin|unpin [ids=A,B] [indices=1,2] [client=NAME]
 //	prune CATEGORIES [first=N] [keep=N] [before=TURN]
@@ -80,7 +80,7 @@ func editInput(m *machine, a arguments) (core.Input, error) {
 		errors.Join(err, err2)
 }
 
-// clientOf is the name of the client, or "".
+// clientOf returns the name of the client, or "".
 func clientOf(a arguments) string {
 	if name := a.option("client"); name != nil {
 		return *name
@@ -150,7 +150,7 @@ func operationsOf(a arguments) (operations []protocol.ContextOperation, err erro
 
 func expectedOf(a arguments) (*int64, error) { return numberOf(a, "expected") }
 
-// numberOf is an option that may be negative; nil without it.
+// numberOf returns an option that may be negative; nil without it.
 func numberOf(a arguments, name string) (*int64, error) {
 	v := a.option(name)
 	if v == nil {

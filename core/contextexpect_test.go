@@ -122,7 +122,7 @@ func (w *contextChecker) expectEdit(m *machine, o protocol.ContextOperationVaria
 	w.edit(e, stored)
 }
 
-// targets are the ids of the items that a client names, in order, each once.
+// targets returns the ids of the items that a client names, in order, each once.
 func (w *contextChecker) targets(named *protocol.ContextTargets, whole bool, wants func(modelItem) bool) (ids []string,
 	ignored int, kind protocol.Kind) {
 	if named.Indices == nil && named.IDs == nil {
@@ -154,7 +154,7 @@ func (w *contextChecker) targets(named *protocol.ContextTargets, whole bool, wan
 	return ids, ignored, ""
 }
 
-// prunable are the ids of what a prune excludes.
+// prunable returns the ids of what a prune excludes.
 func (w *contextChecker) prunable(m *machine, p *protocol.Prune) (ids []string, kind protocol.Kind) {
 	turns := map[string]int{}
 	for n, turn := range m.thread.View(true).Turns {

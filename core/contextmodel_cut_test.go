@@ -20,7 +20,7 @@ type modelPoint struct {
 	reason string
 }
 
-// inOrder are the places of the items as they are sent.
+// inOrder returns the places of the items as they are sent.
 func (m *contextModel) inOrder() []int { return m.order }
 
 // cut takes out what comes before the first kept item, and puts a summary there.
@@ -47,7 +47,7 @@ func (m *contextModel) cut(op, id string, p *protocol.StoredTrimPoint, summary *
 	m.pairAgain()
 }
 
-// sealedBehind are the places of the items of encrypted compactions behind an item.
+// sealedBehind returns the places of the items of encrypted compactions behind an item.
 func (m *contextModel) sealedBehind(from int, kept []string) (places []int) {
 	for place, i := range m.items {
 		if from >= 0 && i.ordinal > m.items[from].ordinal && m.isAside(i) && !slices.Contains(kept, i.id) {
@@ -65,7 +65,7 @@ func (m *contextModel) keptFrom(p *protocol.StoredTrimPoint) int {
 	return m.place(p.KeepFrom)
 }
 
-// behind is the place of the first item behind a trim point.
+// behind returns the place of the first item behind a trim point.
 func (m *contextModel) behind(e *modelEdit) int {
 	if e.keepFrom >= 0 {
 		return e.keepFrom
@@ -85,7 +85,7 @@ func (m *contextModel) joinSummary(id, text string, from int) modelVisibility {
 
 const summaryHead = "Summary of the earlier conversation, which is not in the context any more:\n\n"
 
-// points are those in force, oldest first; a restore leaves the lasting ones.
+// points returns the trim points in force, oldest first. A restore leaves the lasting ones.
 func (m *contextModel) points() (points []modelPoint, lasting int) {
 	for i, e := range m.journal {
 		if e.op == protocol.EditCompact && !e.undone {
@@ -294,7 +294,7 @@ func (w *contextChecker) staysPinned(i protocol.ContextItem) bool {
 	return item.pinned
 }
 
-// pruned are the turns that trim points took out.
+// prunedTurns returns the turns that trim points took out.
 func prunedTurns(t *core.Thread) map[string]bool {
 	turns := map[string]bool{}
 	for _, p := range t.View(false).ContextTrimPoints {

@@ -66,7 +66,7 @@ func (e *explorer) returning(t *rapid.T) *protocol.SetInclusion {
 		IDs: rapid.SliceOfN(rapid.SampledFrom(ids), 1, 4).Draw(t, "returning")}}
 }
 
-// removed are the ids of the items that can return to the list, and of one that cannot.
+// removed returns the ids of the items that can return to the list, and of one that cannot.
 func (e *explorer) removed() (ids []string) {
 	m, refused := e.checker.context.model, false
 	for place, item := range m.items {
@@ -107,7 +107,7 @@ func (m *contextModel) returnable(place int) bool {
 	return false
 }
 
-// half is the place of the other half of a call or an output, among the items that are not hidden or can
+// half returns the place of the other half of a call or an output, among the items that are not hidden or can
 // return, or -1.
 func (m *contextModel) half(place int) int {
 	var same []int
@@ -130,7 +130,7 @@ func (m *contextModel) half(place int) int {
 	return same[other]
 }
 
-// toInclude are the ids of what an include changes, in order, each once. returns is set if one of them is not in
+// toInclude returns the ids of what an include changes, in order, each once. returns is set if one of them is not in
 // the list.
 func (w *contextChecker) toInclude(named *protocol.ContextTargets) (ids []string, returns bool, ignored int,
 	kind protocol.Kind) {

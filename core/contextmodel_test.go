@@ -272,7 +272,7 @@ func (m *contextModel) compact(id string, payload json.RawMessage) {
 	m.pairAgain()
 }
 
-// encrypted is the place of the encrypted item of a compaction that is in force, -1 for none.
+// encrypted returns the place of the encrypted item of a compaction that is in force, -1 for none.
 func (m *contextModel) encrypted(compaction int64) int {
 	return slices.IndexFunc(m.items, func(i modelItem) bool {
 		return i.of == compaction && isSealed(gjson.Parse(i.body)) && !i.hidden
@@ -289,7 +289,7 @@ func isSealed(item gjson.Result) bool {
 // item.
 func (m *contextModel) isAside(i modelItem) bool { return i.of > 0 && m.encrypted(i.of) >= 0 }
 
-// asideItems are the ids of the items that are not sent because others are.
+// asideItems returns the ids of the items that are not sent because others are.
 func (m *contextModel) asideItems() map[string]bool {
 	ids := map[string]bool{}
 	for _, i := range m.items {
@@ -300,7 +300,7 @@ func (m *contextModel) asideItems() map[string]bool {
 	return ids
 }
 
-// lastSealed is the last encrypted compaction that is in force, 0 for none.
+// lastSealed returns the last encrypted compaction that is in force, 0 for none.
 func (m *contextModel) lastSealed() (line int64) {
 	for _, i := range m.items {
 		if m.isAside(i) {

@@ -8,7 +8,7 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// contextEditText is a context_edit line.
+// contextEditText returns a context_edit line.
 func contextEditText(p gjson.Result) string {
 	text := words("context_edit", p.Get("revision").Raw, p.Get("op").Str, joined(p.Get("ids")), shortIf("", p.Get("text")))
 	for _, member := range []string{"tokens", "target", "saved_tokens"} {
@@ -39,7 +39,7 @@ func joined(list gjson.Result) string {
 	return strings.Join(parts, ",")
 }
 
-// contextAnswerText is an answer about the context, without what the system prompt and
+// contextAnswerText returns an answer about the context, without what the system prompt and
 // the tools cost; ok is false for other answers.
 func contextAnswerText(p gjson.Result) (text string, ok bool) {
 	if before := p.Get("before"); before.Exists() {
@@ -150,7 +150,7 @@ func editText(e gjson.Result) string {
 	return text
 }
 
-// trimPointText is a trim point of the wire.
+// trimPointText returns a trim point of the wire.
 func trimPointText(p gjson.Result) string {
 	return words("point", p.Get("id").Str, p.Get("reason").Str, "pruned="+p.Get("prunedMessageCount").Raw,
 		joined(p.Get("prunedTurnIds")),
@@ -158,7 +158,7 @@ func trimPointText(p gjson.Result) string {
 		shortIf("summary=", p.Get("summary")))
 }
 
-// storedPointText is a trim point of a line.
+// storedPointText returns a trim point of a line.
 func storedPointText(p gjson.Result) string {
 	text := words(p.Get("id").Str, p.Get("reason").Str, "revision="+p.Get("revision").Raw, "from="+p.Get("keep_from").Str,
 		"boundary="+p.Get("boundary").Raw)
@@ -174,7 +174,7 @@ func storedPointText(p gjson.Result) string {
 	return words(text, shortIf("summary=", p.Get("summary")))
 }
 
-// cutNoticeText is a notification about trim points and provider sessions.
+// cutNoticeText returns a notification about trim points and provider sessions.
 func cutNoticeText(p gjson.Result) string {
 	switch {
 	case p.Get("trimPoint").Exists():
@@ -187,7 +187,7 @@ func cutNoticeText(p gjson.Result) string {
 		durationText(p.Get("compactDurationMs")))
 }
 
-// draftText is the draft of a compaction, with what its summary loses.
+// draftText returns the draft of a compaction, with what its summary loses.
 func draftText(p gjson.Result) string {
 	text := words("draft", p.Get("draftId").Str, p.Get("strategy").Str, "revision="+p.Get("revision").Raw,
 		p.Get("tokensBefore").Raw, "to", p.Get("tokensAfter").Raw, "tokens",
@@ -199,7 +199,7 @@ func draftText(p gjson.Result) string {
 	return text + auditText(p, p.Get("lossDetails"))
 }
 
-// auditText has the rules that a compaction adds, and its losses.
+// auditText prints the rules that a compaction adds, and its losses.
 func auditText(p, losses gjson.Result) (text string) {
 	p.Get("rulesAdded").ForEach(func(_, rule gjson.Result) bool {
 		text += "\n  adds " + rule.Raw

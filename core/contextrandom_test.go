@@ -137,7 +137,7 @@ func refuses(out core.Output) bool {
 	})
 }
 
-// told is the prompt of the context at a revision or after operations. Asking for it changes nothing.
+// told returns the prompt of the context at a revision or after operations. Asking for it changes nothing.
 func (e *explorer) told(revision *int64, operations []protocol.ContextOperation) (string, *protocol.Error) {
 	before := e.state()
 	at, err := e.thread.At(revision, operations)
@@ -151,13 +151,13 @@ func (e *explorer) told(revision *int64, operations []protocol.ContextOperation)
 	return told, nil
 }
 
-// state is the next request and what is shown of the context, without the revision.
+// state returns the next request and what is shown of the context, without the revision.
 func (e *explorer) state() string {
 	full := e.thread.ContextItems()
 	return encode(e.thread.Prompt().Items) + encode(full.Items) + encode(full.Usage)
 }
 
-// contextActions are the actions of clients on a context, for explorers.
+// contextActions returns the actions of clients on a context, for explorers.
 func (e *explorer) contextActions() map[string]func(*rapid.T) {
 	return map[string]func(*rapid.T){
 		"context/edit": e.edit, "context/apply": e.apply, "context/goto": e.goTo, "context/undo": e.undo, "context/redo": e.redo, "context/restore": e.restore,
@@ -258,7 +258,7 @@ func (e *explorer) summarize(t *rapid.T) {
 
 func (e *explorer) fill(*rapid.T) { e.full = !e.full }
 
-// expected is mostly none, or the right revision.
+// expected returns nil in most cases, else the right revision.
 func (e *explorer) expected(t *rapid.T) *int64 {
 	return rapid.SampledFrom([]*int64{nil, nil, nil, new(e.thread.ContextRevision()), new(e.thread.ContextRevision()),
 		new(int64(1))}).Draw(t, "expected")

@@ -123,7 +123,7 @@ func (t *Thread) ContextItems() protocol.ContextItemsNotification {
 	return t.contextNotification(t.context.Notification())
 }
 
-// ContextChanges returns what changed in the list, for clients that keep it.
+// ContextChanges returns the changes of the list, for clients that keep it.
 func (t *Thread) ContextChanges(c ContextChanged) protocol.ContextItemsNotification {
 	return t.contextNotification(t.context.UpdateNotification(c.Update))
 }

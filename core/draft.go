@@ -117,7 +117,7 @@ func (s *step) showDraft(warning string) {
 	})
 }
 
-// scope returns what the draft replaces.
+// scope returns the items that the draft replaces.
 func (s *step) scope(d *draft) protocol.CompactionScope {
 	v := protocol.CompactionScope{ItemIDs: []string{}, TurnIDs: []string{}}
 	places := d.span.Places

@@ -41,9 +41,9 @@ func (s *step) writePrice() float64 {
 	return 0
 }
 
-// cachedPrefix returns how many tokens at the begin of the next request the provider has in its cache: those
-// of the last request, unless its cache is cold. A provider that has never reported cached tokens has none.
-// Before the first report it has all.
+// cachedPrefix returns the number of tokens at the begin of the next request that the provider has
+// in its cache: those of the last request, unless its cache is cold. A provider that has never
+// reported cached tokens has none. Before the first report it has all.
 func (s *step) cachedPrefix(retention time.Duration) int64 {
 	last := &s.state.Sent
 	switch {
@@ -64,7 +64,7 @@ func (s *step) cacheIsCold(retention time.Duration) bool {
 		last.Provider != s.state.Settings.Provider || last.Model != s.state.Settings.Model
 }
 
-// economize takes out items before a model request if that pays.
+// economize excludes items before a model request if that pays.
 func (s *step) economize() {
 	r := &s.active.env.Economy
 	if r.Mode != protocol.EconomyAuto || s.state.Sent.Requests == 0 {

@@ -12,7 +12,7 @@ import (
 	"appserver/protocol"
 )
 
-// fileCommands are the commands of scripts on changed files:
+// fileCommands returns the commands of scripts on changed files:
 //
 //	captured [TREE] [error=TEXT]  the end of a capture
 //	watched [file=…]              what a command that stays changed while it was watched

@@ -24,7 +24,7 @@ func (s *step) completeItem(item *protocol.ThreadItem, argv []string) {
 	s.completeItemIn(s.active.id, item, argv)
 }
 
-// completeItemAs is completeItemIn with the rollout's form of the item.
+// completeItemAs does the same as completeItemIn, with the rollout's form of the item.
 func (s *step) completeItemAs(turnID string, item *protocol.ThreadItem, stored any) {
 	now := s.Now.UnixMilli()
 	item.CompletedAtMs = &now
@@ -38,7 +38,7 @@ func (s *step) completeItemAs(turnID string, item *protocol.ThreadItem, stored a
 	s.notify(protocol.ItemCompletedNotification{Item: *item, ThreadID: s.state.ID, TurnID: turnID, CompletedAtMs: now})
 }
 
-// completeItemIn is completeItem for a turn that can be completed.
+// completeItemIn does the same as completeItem, for a turn that can be completed.
 func (s *step) completeItemIn(turnID string, item *protocol.ThreadItem, argv []string) {
 	s.completeItemAs(turnID, item, transcript.EncodeItem(*item, argv))
 }

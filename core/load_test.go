@@ -67,7 +67,7 @@ func goOnFrom(t *testing.T, m *machine) {
 var goOn = []protocol.UserInput{{UserInputVariant: &protocol.TextInput{Text: "go on",
 	TextElements: []protocol.TextElement{}}}}
 
-// storedLines are files as the scripts have them.
+// storedLines returns files as the scripts have them.
 func storedLines(t testing.TB) []string {
 	files, err := filepath.Glob("testdata/*.txt")
 	require.NoError(t, err)
@@ -89,7 +89,7 @@ func storedLines(t testing.TB) []string {
 	return stored
 }
 
-// linesOf are the lines of a file that can be read at all.
+// linesOf returns the lines of a file that can be read at all.
 func linesOf(file []byte) []protocol.RolloutLine {
 	var lines []protocol.RolloutLine
 	for raw := range bytes.Lines(file) {

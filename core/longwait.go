@@ -53,7 +53,7 @@ func (s *step) explained(err *ModelError) *ModelError {
 	return &e
 }
 
-// waitText names a delay, and the time at its end.
+// waitText returns a text with a delay and the time at its end.
 func waitText(wait time.Duration, now time.Time) string {
 	const year = 365 * 24 * time.Hour
 	if wait > year {

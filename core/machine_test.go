@@ -58,7 +58,7 @@ func newMachine(report func(format string, args ...any)) *machine {
 	return m
 }
 
-// start is the first input of a new thread.
+// start returns the first input of a new thread.
 func (m *machine) start(historyMode string) core.Start {
 	return core.Start{
 		To: m.caller(), Settings: m.settings, Options: m.options, Env: m.world,
@@ -153,7 +153,7 @@ func (m *machine) lose(in core.Input, out core.Output, before core.StorageFailed
 	return said
 }
 
-// last is the youngest effect of a type under way, 0 without one.
+// last returns the youngest effect of a type under way, 0 without one.
 func last[E core.Effect](m *machine) core.EffectID {
 	for _, e := range slices.Backward(m.running) {
 		if _, ok := e.(E); ok {
@@ -163,7 +163,7 @@ func last[E core.Effect](m *machine) core.EffectID {
 	return 0
 }
 
-// first is the oldest effect of a type under way, 0 without one.
+// first returns the oldest effect of a type under way, 0 without one.
 func first[E core.Effect](m *machine) core.EffectID {
 	for _, e := range m.running {
 		if _, ok := e.(E); ok {
@@ -173,7 +173,7 @@ func first[E core.Effect](m *machine) core.EffectID {
 	return 0
 }
 
-// effectID is the id of an effect that ends with a terminal input, 0 for others.
+// effectID returns the id of an effect that ends with a terminal input, 0 for others.
 func effectID(e core.Effect) core.EffectID {
 	switch e := e.(type) {
 	case core.ModelRequest:

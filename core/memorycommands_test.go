@@ -75,7 +75,7 @@ func rememberedInput(m *machine, a arguments) (core.Input, error) {
 // mostReminded bounds what anyRules allows, in memories and characters.
 const mostReminded, mostRemindedChars = 3, 300
 
-// anyRules are rules of the memory.
+// anyRules returns rules of the memory.
 func anyRules(t *rapid.T) core.MemoryRules {
 	return core.MemoryRules{
 		Summarize: rapid.Bool().Draw(t, "summarize"), Tool: rapid.Bool().Draw(t, "recall"),

@@ -13,7 +13,7 @@ import (
 
 // This file has the checks of messages.
 
-// recipient is the caller that a message answers.
+// recipient returns the caller that a message answers.
 func recipient(m core.Message) (protocol.Caller, bool) {
 	switch m := m.(type) {
 	case core.Reply:

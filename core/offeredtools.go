@@ -78,7 +78,7 @@ func (t *Thread) wasEconomized() bool {
 // searchesMemory reports whether the recall tool searches the memory as well.
 func (t *Thread) searchesMemory() bool { return t.memory.Tool && !t.state.MemoryOff }
 
-// webSearch is the tool of the thread's next request. Only the Responses API has one.
+// webSearch returns the tool of the thread's next request. Only the Responses API has one.
 func (t *Thread) webSearch() *WebSearchTool {
 	if !t.capabilities.Responses || t.capabilities.NoTools {
 		return nil

@@ -58,7 +58,7 @@ func (s *step) withRecallHint(output protocol.ToolOutput) protocol.ToolOutput {
 	return output
 }
 
-// limitText is limitOutput for a text.
+// limitText does the same as limitOutput, for a text.
 func (s *step) limitText(text string) string {
 	return s.limitOutput(protocol.ToolOutput{Text: text}).Text
 }

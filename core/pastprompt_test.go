@@ -46,7 +46,7 @@ func TestAnyRequestIsRebuiltFromTheLinesBeforeIt(t *testing.T) {
 	})
 }
 
-// usage is the list of all model requests.
+// usage returns the list of all model requests.
 func (e *explorer) usage(t *rapid.T) protocol.ThreadUsageListResponse {
 	out := e.take(core.ListUsage{To: e.caller(), Limit: new(uint32(1000))})
 	return out.Messages[0].(core.Reply).Result.(protocol.ThreadUsageListResponse)

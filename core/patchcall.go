@@ -108,7 +108,7 @@ func (s *step) endPatch(c *toolCall, status, output string) {
 	s.completeCall(c, output)
 }
 
-// updatePatchItem is updateCommandItem for patches.
+// updatePatchItem does the same as updateCommandItem, for patches.
 func (s *step) updatePatchItem(c *toolCall) *protocol.FileChangeItem {
 	if c.item == nil {
 		c.item = s.newItem(

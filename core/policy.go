@@ -58,8 +58,8 @@ func (s *step) rules() toolspec.Rules {
 	}
 }
 
-// access returns what a command may do, beside its sandbox policy. A command that no user accepted and that runs only
-// because it reads is confined to reading.
+// access returns the access of a command beside its sandbox policy. A command that no user accepted
+// and that runs only because it reads is confined to reading.
 func (s *step) access(c *shellCommand) Access {
 	switch env := s.active.env; {
 	case c.accepted || c.outside || !s.rules().RunsToRead(&c.Command):
@@ -116,7 +116,7 @@ func containsDenial(output string) bool {
 	return slices.ContainsFunc(deniedWords, func(words string) bool { return strings.Contains(output, words) })
 }
 
-// refusalText is the output of a refused command: the reason and the next action.
+// refusalText returns the output of a refused command: the reason and the next action.
 func (s *step) refusalText(c *shellCommand) string {
 	const never = ", and the approval policy does not permit to ask the user. "
 	switch {
@@ -135,7 +135,7 @@ func (s *step) refusalText(c *shellCommand) string {
 // forbidden reports whether a rule forbids the command.
 func (c *shellCommand) forbidden() bool { return c.rule.Decision == toolspec.RuleForbids }
 
-// ruleText is the output of a command that a rule refuses.
+// ruleText returns the output of a command that a rule refuses.
 func (c *shellCommand) ruleText() string {
 	r := c.rule.Rule
 	text := "This command was not run: the rule in " + r.Source + " forbids `" + r.Command() + "`."
@@ -154,7 +154,7 @@ func (c *shellCommand) ruleText() string {
 	return text
 }
 
-// ruleReason is the reason of a question that only a rule asks, or "".
+// ruleReason returns the reason of a question that only a rule asks, or "".
 func (c *shellCommand) ruleReason() string {
 	r := c.rule.Rule
 	switch {

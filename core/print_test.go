@@ -44,7 +44,7 @@ func words(parts ...string) string {
 	return strings.Join(there, " ")
 }
 
-// short is a text in quotes, cut after 60 characters.
+// short returns a text in quotes, cut after 60 characters.
 func short(text string) string {
 	if r := []rune(text); len(r) > 60 {
 		text = string(r[:60]) + "…"
@@ -120,7 +120,7 @@ func contextText(c core.ContextChanged) string {
 	return text
 }
 
-// promptItemText is an item of the model's history.
+// promptItemText returns an item of the model's history.
 func promptItemText(raw json.RawMessage) string {
 	p := gjson.ParseBytes(raw)
 	text := words(p.Get("type").Str, p.Get("role").Str, p.Get("call_id").Str, p.Get("name").Str)
@@ -187,7 +187,7 @@ func resultText(result any) string {
 	return p.Raw
 }
 
-// threadText is a thread with its turns and their items below it.
+// threadText returns a thread with its turns and their items below it.
 func threadText(p gjson.Result) string {
 	t := p.Get("thread")
 	text := words("thread", t.Get("id").Str, statusText(t.Get("status")), shortIf("name=", t.Get("name")),
@@ -249,7 +249,7 @@ func itemText(i gjson.Result) string {
 	return words(text, shortIf("", i.Get("aggregatedOutput")))
 }
 
-// noticeText is the part of a notification that scripts show.
+// noticeText returns the part of a notification that scripts show.
 func noticeText(p gjson.Result) string {
 	switch {
 	case p.Get("trimPoint").Exists(), p.Get("trimPointId").Exists(), p.Get("sessionId").Exists():

@@ -379,7 +379,7 @@ func (e *explorer) finish(t *rapid.T) {
 	e.run(t, in)
 }
 
-// terminal is an input that ends the effect.
+// terminal returns an input that ends the effect.
 func (e *explorer) terminal(t *rapid.T, effect core.Effect) core.Input {
 	switch effect := effect.(type) {
 	case core.RunTool:
@@ -458,7 +458,7 @@ type anyFiles int
 // List returns nothing.
 func (n anyFiles) List(string) []string { return nil }
 
-// Read is the same for all files.
+// Read returns the same for all files.
 func (n anyFiles) Read(string) (content string, exists bool, err error) {
 	return "a\nb\n", n > 0, nil
 }
@@ -477,7 +477,7 @@ func result(t *rapid.T) core.ToolResult {
 	return r
 }
 
-// sampleEnd is an answer, with calls or without, or a failure.
+// sampleEnd returns an answer, with calls or without, or a failure.
 func sampleEnd(t *rapid.T, id core.EffectID) core.Input {
 	if rapid.IntRange(0, 3).Draw(t, "fails") == 0 {
 		return core.ModelFailed{Effect: id, Err: &core.ModelError{

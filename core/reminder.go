@@ -52,7 +52,7 @@ func (t *Thread) reminderText(in Recalled, question string) string {
 	return reminderHeading(in.Repo, newest) + strings.Join(bullets, "")
 }
 
-// reminderHeading names the repository by the end of its key, and the time of the newest entry.
+// reminderHeading returns the repository by the end of its key, and the time of the newest entry.
 func reminderHeading(repo string, newest time.Time) string {
 	if n := utf8.RuneCountInString(repo); n > maxKey {
 		runes := []rune(repo)

@@ -56,7 +56,7 @@ func (t *Thread) lastTurnIDs(n int) []string {
 	return ids
 }
 
-// recordRevert takes the last turns out. notifyReverted notifies clients afterwards.
+// recordRevert removes the last turns. notifyReverted notifies clients afterwards.
 func (s *step) recordRevert(n uint32) *trimChange {
 	s.closeDanglingTurn()
 	c := s.beginTrim()

@@ -44,7 +44,7 @@ func TestScripts(t *testing.T) {
 	}
 }
 
-// runScript is the script with what its commands print now.
+// runScript returns the script with what its commands print now.
 func runScript(t *testing.T, text string) string {
 	m := newMachine(func(format string, args ...any) {
 		t.Helper()
@@ -131,7 +131,7 @@ func cutValue(line string) (value, rest string, err error) {
 // has reports whether the command has the word.
 func (a arguments) has(word string) bool { return slices.Contains(a.words[1:], word) }
 
-// word is the i-th word after the command, "" without one.
+// word returns the i-th word after the command, "" without one.
 func (a arguments) word(i int) string {
 	if i+1 < len(a.words) {
 		return a.words[i+1]
@@ -139,7 +139,7 @@ func (a arguments) word(i int) string {
 	return ""
 }
 
-// all are the values of an option, in order.
+// all returns the values of an option, in order.
 func (a arguments) all(name string) []string {
 	var values []string
 	for _, o := range a.options {
@@ -150,7 +150,7 @@ func (a arguments) all(name string) []string {
 	return values
 }
 
-// option is the last value of an option; nil without one.
+// option returns the last value of an option; nil without one.
 func (a arguments) option(name string) *string {
 	values := a.all(name)
 	if len(values) == 0 {
@@ -159,7 +159,7 @@ func (a arguments) option(name string) *string {
 	return &values[len(values)-1]
 }
 
-// number is an option's value, or the default.
+// number returns an option's value, or the default.
 func (a arguments) number(name string, otherwise uint64) (uint64, error) {
 	v := a.option(name)
 	if v == nil {

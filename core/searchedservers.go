@@ -70,7 +70,7 @@ func (r ToolSearch) hides(tool *ServerTool) bool {
 	return !r.On && tool.Offer == toolspec.OfferBySearch
 }
 
-// describe names the servers and the number of their tools.
+// describe returns the names of the servers and the number of their tools.
 func (s *searchedServers) describe(tools []ServerTool) string {
 	counts := map[string]int{}
 	for i := range tools {

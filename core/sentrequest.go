@@ -27,7 +27,7 @@ func (s *step) sendRequest(r protocol.StoredRequest, e ModelRequest) {
 	s.effect(e)
 }
 
-// storedSpan names the items of a plan by their ids.
+// storedSpan returns the items of a plan by their ids.
 func (s *step) storedSpan(p compaction.Plan, window *int64) *protocol.StoredSpan {
 	span := &protocol.StoredSpan{Window: window}
 	if p.From != none {

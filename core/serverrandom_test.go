@@ -13,7 +13,7 @@ import (
 
 // Random actions with MCP servers.
 
-// anyTools are tools for random calls.
+// anyTools returns tools for random calls.
 func anyTools(t *rapid.T) []core.ServerTool {
 	var a arguments
 	for _, name := range []string{"look:r", "wipe:d", "write:", "free:a", "watched:rp"} {
@@ -57,7 +57,7 @@ func anyResult(t *rapid.T, id core.EffectID) core.Input {
 	}).Draw(t, "result")
 }
 
-// serverAsks is a question of a server.
+// serverAsks returns the input for a question of a server.
 func (e *explorer) serverAsks(t *rapid.T) {
 	e.run(t, core.ServerQuestion{Question: rapid.Uint64Range(0, 40).Draw(t, "question"), Server: "docs", Mode: "form",
 		Message: "?", Schema: json.RawMessage(`{"type":"object","properties":{}}`)})

@@ -109,7 +109,7 @@ func (s *step) callServer(c *toolCall) {
 	})
 }
 
-// updateServerItem is updateCommandItem for tools of servers.
+// updateServerItem does the same as updateCommandItem, for tools of servers.
 func (s *step) updateServerItem(c *toolCall) *protocol.McpToolCallItem {
 	if c.item == nil {
 		c.item = s.newItem(&protocol.McpToolCallItem{ID: c.call.ID, Server: c.server.tool.Server, Tool: c.server.tool.Tool,

@@ -95,7 +95,8 @@ func (s *step) startWaitTimer(l *outputWait, wait time.Duration) {
 	s.effect(Timer{ID: l.timer, Delay: wait})
 }
 
-// updateTerminalItem is updateCommandItem for terminals. Their first call may be done.
+// updateTerminalItem does the same as updateCommandItem, for terminals. Their first call may be
+// done.
 func (s *step) updateTerminalItem(term *terminal) *protocol.CommandExecutionItem {
 	if term.inFirstCall() {
 		item := s.updateCommandItem(term.wait.call, protocol.SourceStartup, &term.id)

@@ -27,7 +27,7 @@ func (t *Thread) View(includeTurns bool) protocol.Thread {
 	return v
 }
 
-// responseView is View with items that are read when the response is sent.
+// responseView does the same as View, but the items are read when the response is sent.
 func (t *Thread) responseView(includeTurns bool) protocol.Thread {
 	v := t.View(false)
 	if includeTurns {

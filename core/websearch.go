@@ -55,7 +55,7 @@ func (m *modelRequest) takeSearch(id string) (openSearch, bool) {
 	return openSearch{}, false
 }
 
-// withID is an item with an id, which every provider takes back.
+// withID returns an item with an id, which every provider takes back.
 func withID(call *protocol.Unknown, id string) *protocol.Unknown {
 	var members map[string]json.RawMessage
 	if protocol.Unmarshal(call.Raw, &members) != nil {
@@ -69,7 +69,7 @@ func withID(call *protocol.Unknown, id string) *protocol.Unknown {
 	return &protocol.Unknown{Tag: call.Tag, Raw: raw}
 }
 
-// shownSearch is a search as clients see it. One without an action is of the type other.
+// shownSearch returns a search as clients see it. One without an action is of the type other.
 func shownSearch(id string, call *protocol.Unknown) *protocol.WebSearchItem {
 	action := transcript.DecodeSearchAction(gjson.GetBytes(call.Raw, "action"))
 	if action == nil {
@@ -78,7 +78,7 @@ func shownSearch(id string, call *protocol.Unknown) *protocol.WebSearchItem {
 	return &protocol.WebSearchItem{ID: id, Query: searchQuery(action), Action: action}
 }
 
-// searchQuery is an action in a few words, as the reference implementation has them.
+// searchQuery returns an action in a few words, as the reference implementation has them.
 func searchQuery(a *protocol.WebSearchAction) string {
 	switch text := deref(a.Query); {
 	case text == "" && len(a.Queries) > 1 && a.Queries[0] != "":

@@ -2,8 +2,9 @@ package protocol
 
 import "encoding/json"
 
-// GetAccountParams asks who is logged in. RefreshToken has no effect: there are no tokens.
+// GetAccountParams requests the account of the user.
 type GetAccountParams struct {
+	// RefreshToken has no effect: there are no tokens.
 	RefreshToken bool `json:"refreshToken,omitempty"`
 }
 
@@ -16,7 +17,8 @@ type GetAccountResponse struct {
 	WorkspaceRouting   json.RawMessage `json:"workspaceRouting"`
 }
 
-// GetAuthStatusParams asks the same in an older form. The members have no effect.
+// GetAuthStatusParams requests the state of the login, in an older form. The members have no
+// effect.
 type GetAuthStatusParams struct {
 	IncludeToken *bool `json:"includeToken,omitempty"`
 	RefreshToken *bool `json:"refreshToken,omitempty"`

@@ -5,23 +5,29 @@ import (
 	"reflect"
 )
 
-// CommandExecutionRequestApprovalParams asks the client whether a command may
-// run. It follows the item/started of its item. StartedAtMs is in Unix milliseconds,
-// Reason for the user to read, Command a line that a shell would take.
-// AvailableDecisions are ApprovalDecisions to offer; others are taken too.
+// CommandExecutionRequestApprovalParams asks the client whether a command may run. The item/started
+// notification of the item precedes it.
 type CommandExecutionRequestApprovalParams struct {
-	Kind                        string            `json:"kind" oneof:"command"`
-	ThreadID                    string            `json:"threadId"`
-	TurnID                      string            `json:"turnId"`
-	ItemID                      string            `json:"itemId"`
-	StartedAtMs                 int64             `json:"startedAtMs"`
-	EnvironmentID               *string           `json:"environmentId"`
-	Reason                      *string           `json:"reason"`
-	Command                     string            `json:"command"`
-	Cwd                         string            `json:"cwd"`
-	CommandActions              []CommandAction   `json:"commandActions"`
-	ProposedExecpolicyAmendment []string          `json:"proposedExecpolicyAmendment"`
-	AvailableDecisions          []json.RawMessage `json:"availableDecisions"`
+	Kind     string `json:"kind" oneof:"command"`
+	ThreadID string `json:"threadId"`
+	TurnID   string `json:"turnId"`
+	ItemID   string `json:"itemId"`
+	// StartedAtMs is in Unix milliseconds.
+	StartedAtMs int64 `json:"startedAtMs"`
+	// EnvironmentID is always null.
+	EnvironmentID *string `json:"environmentId"`
+	// Reason is a text for the user, or null.
+	Reason *string `json:"reason"`
+	// Command is a command line in the syntax of a shell.
+	Command string `json:"command"`
+	// Cwd is the working directory, an absolute path.
+	Cwd            string          `json:"cwd"`
+	CommandActions []CommandAction `json:"commandActions"`
+	// ProposedExecpolicyAmendment is always null.
+	ProposedExecpolicyAmendment []string `json:"proposedExecpolicyAmendment"`
+	// AvailableDecisions are the decisions to offer, as ApprovalDecision. The server accepts others
+	// as well.
+	AvailableDecisions []json.RawMessage `json:"availableDecisions"`
 }
 
 // CommandExecutionRequestApprovalResponse is the client's decision.
@@ -29,21 +35,24 @@ type CommandExecutionRequestApprovalResponse struct {
 	Decision ApprovalDecision `json:"decision"`
 }
 
-// FileChangeRequestApprovalParams asks the client for permission to change the files of a fileChange
-// item. It follows the item's item/started, which has the changes. StartedAtMs is in Unix
-// milliseconds. GrantRoot is a directory to which further writes are requested.
+// FileChangeRequestApprovalParams asks the client for permission to change the files of a
+// fileChange item. The item/started notification of the item precedes it and has the changes.
 type FileChangeRequestApprovalParams struct {
-	ThreadID    string  `json:"threadId"`
-	TurnID      string  `json:"turnId"`
-	ItemID      string  `json:"itemId"`
-	StartedAtMs int64   `json:"startedAtMs"`
-	Reason      *string `json:"reason"`
-	GrantRoot   *string `json:"grantRoot"`
+	ThreadID string `json:"threadId"`
+	TurnID   string `json:"turnId"`
+	ItemID   string `json:"itemId"`
+	// StartedAtMs is in Unix milliseconds.
+	StartedAtMs int64 `json:"startedAtMs"`
+	// Reason is a text for the user, or null.
+	Reason *string `json:"reason"`
+	// GrantRoot is a directory to which further writes are requested, or null.
+	GrantRoot *string `json:"grantRoot"`
 }
 
-// FileChangeRequestApprovalResponse is the client's decision, in the words of an
-// ApprovalDecision. acceptForSession holds for these files.
+// FileChangeRequestApprovalResponse is the client's decision.
 type FileChangeRequestApprovalResponse struct {
+	// Decision is a word of ApprovalDecision. acceptForSession also allows later changes of these
+	// files.
 	Decision string `json:"decision" oneof:"accept acceptForSession decline cancel"`
 }
 
@@ -55,9 +64,8 @@ type ApprovalDecision struct {
 	Detail json.RawMessage
 }
 
-// The words of an ApprovalDecision: run it; run it, and do not ask again for its
-// like in this session; the same, by the rule of the amendment; do not run it; do not
-// run it, and end the turn.
+// The words of an ApprovalDecision: run it; run it, and do not ask again for similar ones in this
+// session; the same, by the rule of the amendment; do not run it; do not run it, and end the turn.
 const (
 	DecisionAccept              = "accept"
 	DecisionAcceptForSession    = "acceptForSession"
@@ -77,8 +85,7 @@ func (d ApprovalDecision) MarshalJSON() ([]byte, error) {
 	return marshal(d.Word)
 }
 
-// UnmarshalJSON accepts the known decisions. The amendment must be one: a list of
-// the words of a command.
+// UnmarshalJSON accepts the known decisions. An amendment must be a list of words of a command.
 func (d *ApprovalDecision) UnmarshalJSON(b []byte) error {
 	word, detail, err := decodeWordOf(b, decisions, DecisionAcceptWithAmendment)
 	if err != nil {

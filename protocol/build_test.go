@@ -102,7 +102,7 @@ func (b builder) fields(v reflect.Value) {
 	}
 }
 
-// closed is a value that holds one of the words, or none.
+// closed returns a value that holds one of the words, or none.
 func (b builder) closed(t reflect.Type, words []string) reflect.Value {
 	word := words[b.one(len(words))]
 	switch {
@@ -154,7 +154,7 @@ func allUnions() []protocol.Union {
 	return append(protocol.Unions(), items)
 }
 
-// ownShapes are types whose values are not what their Go type suggests.
+// ownShapes returns types whose values are not what their Go type suggests.
 func ownShapes() map[reflect.Type]func(b builder) any {
 	return map[reflect.Type]func(b builder) any{
 		reflect.TypeFor[json.RawMessage](): func(b builder) any {
@@ -255,7 +255,7 @@ func oneOf(words ...string) func(builder) any {
 	return func(b builder) any { return words[b.one(len(words))] }
 }
 
-// wordsOf are the values that a field may hold, where not just anything: the words
+// wordsOf returns the values that a field may hold, where not just anything: the words
 // of its tag, or JSON.
 func wordsOf(t reflect.Type, f reflect.StructField) []string {
 	if words := strings.Fields(f.Tag.Get("oneof")); len(words) > 0 {

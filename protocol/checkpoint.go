@@ -1,7 +1,7 @@
 package protocol
 
-// DiffSummary counts what a diff changes. A file that was renamed counts as modified; lines
-// of binary files count as none.
+// DiffSummary counts the files and lines of a diff. A renamed file counts as modified. Lines of
+// binary files do not count.
 type DiffSummary struct {
 	FilesModified  int        `json:"filesModified"`
 	FilesCreated   int        `json:"filesCreated"`
@@ -11,15 +11,17 @@ type DiffSummary struct {
 	Files          []DiffFile `json:"files"`
 }
 
-// DiffFile is a file of a diff, by its path below the worktree. OldPath is where a renamed
-// file was, null for others.
+// DiffFile is a file of a diff.
 type DiffFile struct {
-	Path      string  `json:"path"`
+	// Path is relative to the worktree.
+	Path string `json:"path"`
+	// OldPath is the former path of a renamed file, and null for other files.
 	OldPath   *string `json:"oldPath"`
 	Kind      string  `json:"kind" oneof:"modified created deleted renamed"`
 	Additions int     `json:"additions"`
 	Deletions int     `json:"deletions"`
-	Binary    bool    `json:"binary"`
+	// Binary is set for a file whose lines are not counted.
+	Binary bool `json:"binary"`
 }
 
 // The kinds of a DiffFile.
@@ -30,61 +32,67 @@ const (
 	DiffRenamed  = "renamed"
 )
 
-// TurnMetadata has results of a turn beside its items. Diff is the diff of the files that the turn
-// changed.
+// TurnMetadata has results of a turn beside its items.
 type TurnMetadata struct {
+	// Diff is the diff of the files that the turn changed.
 	Diff DiffSummary `json:"diff"`
 }
 
-// TurnDiffUpdatedNotification has the changes of a turn so far, as one diff in git's format. It is
-// empty if the turn reverted its own changes.
+// TurnDiffUpdatedNotification has all changes of a turn until now.
 type TurnDiffUpdatedNotification struct {
 	ThreadID string `json:"threadId"`
 	TurnID   string `json:"turnId"`
-	Diff     string `json:"diff"`
+	// Diff is in git's format. It is empty if the turn reverted its own changes.
+	Diff string `json:"diff"`
 }
 
-// NotificationMethod is turn/diff/updated.
+// NotificationMethod returns "turn/diff/updated".
 func (TurnDiffUpdatedNotification) NotificationMethod() string { return "turn/diff/updated" }
 
-// ThreadDiffReadParams asks what a turn has changed; without one, what all turns of the
-// thread have, and its reverts.
+// ThreadDiffReadParams requests the changes of files by a thread.
 type ThreadDiffReadParams struct {
-	ThreadID string  `json:"threadId"`
-	TurnID   *string `json:"turnId,omitempty"`
+	ThreadID string `json:"threadId"`
+	// TurnID selects one turn. By default, the diff has the changes of all turns and reverts.
+	TurnID *string `json:"turnId,omitempty"`
 }
 
-// ThreadDiffReadResponse is the diff of the agent's changes. Changes by others in the meantime are not
-// in it. Paths are relative to the directories in Roots; the diffs of several roots follow each other.
-// Cut is set if the diff is longer than 16 MiB: it then lacks binary files, or the last files. Summary
-// counts all files. Turns are the turns that changed files.
+// ThreadDiffReadResponse is the diff of the agent's changes, without changes by others in the
+// meantime.
 type ThreadDiffReadResponse struct {
-	Roots   []string      `json:"roots"`
-	Diff    string        `json:"diff"`
-	Cut     bool          `json:"cut"`
-	Summary DiffSummary   `json:"summary"`
-	Turns   []ChangedTurn `json:"turns"`
+	// Roots are the directories of the changes. The paths in Diff are relative to them.
+	Roots []string `json:"roots"`
+	// Diff is in git's format. The diffs of several roots follow each other.
+	Diff string `json:"diff"`
+	// Cut is set if the diff is longer than 16 MiB. It then lacks binary files, or the last files.
+	Cut bool `json:"cut"`
+	// Summary counts all files.
+	Summary DiffSummary `json:"summary"`
+	// Turns are the turns that changed files.
+	Turns []ChangedTurn `json:"turns"`
 }
 
-// ChangedTurn is a turn with the paths that it has changed.
+// ChangedTurn is a turn and the paths that it changed.
 type ChangedTurn struct {
 	TurnID string   `json:"turnId"`
 	Paths  []string `json:"paths"`
 }
 
-// Checkpoint is a state of the worktree to which a client can revert. ID is the id of the turn before
-// which it was created or, for the kind revert, the id of the revert. TurnID is null for a revert.
-// CreatedAt is in Unix seconds. ChangedFiles counts the files that changed between this checkpoint and
-// the next one. InThread is false if the turn was removed from the thread: files can be reverted to
-// such a checkpoint, the conversation cannot.
+// Checkpoint is a state of the worktree to which a client can revert.
 type Checkpoint struct {
-	ID           string   `json:"id"`
-	Kind         string   `json:"kind" oneof:"turn revert"`
-	TurnID       *string  `json:"turnId"`
-	CreatedAt    int64    `json:"createdAt"`
-	Roots        []string `json:"roots"`
-	ChangedFiles int      `json:"changedFiles"`
-	InThread     bool     `json:"inThread"`
+	// ID is the id of the turn before which the checkpoint was created or, for the kind revert, the
+	// id of the revert.
+	ID   string `json:"id"`
+	Kind string `json:"kind" oneof:"turn revert"`
+	// TurnID is null for a revert.
+	TurnID *string `json:"turnId"`
+	// CreatedAt is in Unix seconds.
+	CreatedAt int64    `json:"createdAt"`
+	Roots     []string `json:"roots"`
+	// ChangedFiles is the number of files that changed between this checkpoint and the next one.
+	ChangedFiles int `json:"changedFiles"`
+	// InThread is false if the turn was removed from the thread. Then files can be reverted to the
+	// checkpoint, but the conversation cannot.
+	InThread bool `json:"inThread"`
 }
 
 // The kinds of a Checkpoint.
@@ -93,31 +101,35 @@ const (
 	CheckpointRevert = "revert"
 )
 
-// ThreadCheckpointListParams asks for a page of a thread's checkpoints, by default of 25, at
-// least of 1 and at most of 100. Cursor is the nextCursor of the page before.
+// ThreadCheckpointListParams requests a page of a thread's checkpoints.
 type ThreadCheckpointListParams struct {
-	ThreadID string  `json:"threadId"`
-	Cursor   *string `json:"cursor,omitempty"`
-	Limit    *uint32 `json:"limit,omitempty"`
+	ThreadID string `json:"threadId"`
+	// Cursor is the nextCursor of the page before. By default, the first page is returned.
+	Cursor *string `json:"cursor,omitempty"`
+	// Limit is the number of checkpoints of a page: 25 by default, at least 1 and at most 100.
+	Limit *uint32 `json:"limit,omitempty"`
 }
 
-// ThreadCheckpointListResponse is a page of checkpoints, the newest first. NextCursor is null
-// on the last page.
+// ThreadCheckpointListResponse is a page of checkpoints, the newest first.
 type ThreadCheckpointListResponse struct {
-	Data       []Checkpoint `json:"data"`
-	NextCursor *string      `json:"nextCursor"`
+	Data []Checkpoint `json:"data"`
+	// NextCursor is null on the last page.
+	NextCursor *string `json:"nextCursor"`
 }
 
-// ThreadCheckpointDiffParams asks for what is other now than at a checkpoint, or at a later
-// one. Both are named by the ids of Checkpoint.
+// ThreadCheckpointDiffParams requests the difference between a checkpoint and the files now, or a
+// later checkpoint.
 type ThreadCheckpointDiffParams struct {
-	ThreadID string  `json:"threadId"`
-	TurnID   string  `json:"turnId"`
+	ThreadID string `json:"threadId"`
+	// TurnID is the id of the checkpoint.
+	TurnID string `json:"turnId"`
+	// ToTurnID is the id of the later checkpoint. By default, the files are compared as they are
+	// now.
 	ToTurnID *string `json:"toTurnId,omitempty"`
 }
 
-// ThreadCheckpointDiffResponse is the diff between two states of the worktree. It includes changes by
-// others. The members have the meaning of ThreadDiffReadResponse.
+// ThreadCheckpointDiffResponse is the diff between two states of the worktree. It includes changes
+// by others. Its members have the same meaning as in ThreadDiffReadResponse.
 type ThreadCheckpointDiffResponse struct {
 	Roots   []string    `json:"roots"`
 	Diff    string      `json:"diff"`
@@ -125,14 +137,16 @@ type ThreadCheckpointDiffResponse struct {
 	Summary DiffSummary `json:"summary"`
 }
 
-// ThreadCheckpointRevertParams takes back what a thread did since a checkpoint: in the
-// files, in the conversation, or in both. With DryRun nothing is changed. ExpectedLastTurnID has the
-// meaning of ThreadRevertParams.
+// ThreadCheckpointRevertParams undoes the changes of a thread since a checkpoint, in the files, in
+// the conversation, or in both.
 type ThreadCheckpointRevertParams struct {
-	ThreadID           string  `json:"threadId"`
-	TurnID             string  `json:"turnId"`
-	Mode               string  `json:"mode" oneof:"files conversation both"`
-	DryRun             bool    `json:"dryRun,omitempty"`
+	ThreadID string `json:"threadId"`
+	// TurnID is the id of the checkpoint.
+	TurnID string `json:"turnId"`
+	Mode   string `json:"mode" oneof:"files conversation both"`
+	// DryRun requests a preview, which changes nothing.
+	DryRun bool `json:"dryRun,omitempty"`
+	// ExpectedLastTurnID has the same meaning as in ThreadRevertParams.
 	ExpectedLastTurnID *string `json:"expectedLastTurnId,omitempty"`
 }
 
@@ -144,19 +158,22 @@ const (
 )
 
 // ThreadCheckpointRevertResponse is the result of a revert, or of its preview. Diff and Summary
-// describe the effect on the files below Roots. UndoCheckpointID is the checkpoint of the files before
-// the revert, or null if no file changed. RemovedTurnIDs are the turns that were removed from the
-// conversation. LastTurnID is the last turn of the thread before the revert, or null; the ExpectedLastTurnID of the
-// request that follows a preview. Cut has the meaning of ThreadDiffReadResponse.
+// describe the effect on the files below Roots.
 type ThreadCheckpointRevertResponse struct {
-	DryRun           bool        `json:"dryRun"`
-	Mode             string      `json:"mode" oneof:"files conversation both"`
-	UndoCheckpointID *string     `json:"undoCheckpointId"`
-	Roots            []string    `json:"roots"`
-	Diff             string      `json:"diff"`
-	Cut              bool        `json:"cut"`
-	Summary          DiffSummary `json:"summary"`
-	RemovedTurnIDs   []string    `json:"removedTurnIds"`
-	LastTurnID       *string     `json:"lastTurnId"`
-	Thread           Thread      `json:"thread"`
+	DryRun bool   `json:"dryRun"`
+	Mode   string `json:"mode" oneof:"files conversation both"`
+	// UndoCheckpointID is the checkpoint of the files before the revert, or null if no file
+	// changed.
+	UndoCheckpointID *string  `json:"undoCheckpointId"`
+	Roots            []string `json:"roots"`
+	Diff             string   `json:"diff"`
+	// Cut has the same meaning as in ThreadDiffReadResponse.
+	Cut     bool        `json:"cut"`
+	Summary DiffSummary `json:"summary"`
+	// RemovedTurnIDs are the turns that were removed from the conversation.
+	RemovedTurnIDs []string `json:"removedTurnIds"`
+	// LastTurnID is the last turn of the thread before the revert, or null. The request after a
+	// preview can send it as ExpectedLastTurnID.
+	LastTurnID *string `json:"lastTurnId"`
+	Thread     Thread  `json:"thread"`
 }

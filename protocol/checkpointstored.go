@@ -6,29 +6,31 @@ import (
 	"unicode/utf8"
 )
 
-// The lines of checkpoints and of what turns changed. The reference implementation passes
-// over them.
+// The types of lines with checkpoints and with the changes of turns. The reference implementation
+// skips them.
 const (
 	LineCheckpoint      = "checkpoint"
 	LineWorktreeChanges = "worktree_changes"
 )
 
-// StoredCheckpoint is the payload of a checkpoint line: the state of the worktree before a
-// turn or before a revert of files. Forgets are the ids of checkpoints that are no more from
-// then on.
+// StoredCheckpoint is the payload of a checkpoint line: the state of the worktree before a turn or
+// before a revert of files.
 type StoredCheckpoint struct {
-	ID      string       `json:"id"`
-	Kind    string       `json:"kind"`
-	Trees   []StoredTree `json:"trees"`
-	Forgets []string     `json:"forgets,omitempty"`
+	ID    string       `json:"id"`
+	Kind  string       `json:"kind"`
+	Trees []StoredTree `json:"trees"`
+	// Forgets are the ids of checkpoints that do not exist from then on.
+	Forgets []string `json:"forgets,omitempty"`
 }
 
-// StoredTree is the content of a worktree, as a tree object of git. Root is its absolute path. Ref is
-// the id of an earlier checkpoint whose ref keeps the same tree, or empty if the checkpoint has a ref.
+// StoredTree is the content of a worktree, as a tree object of git.
 type StoredTree struct {
+	// Root is its absolute path.
 	Root string `json:"root"`
 	Tree string `json:"tree"`
-	Ref  string `json:"ref,omitempty"`
+	// Ref is the id of an earlier checkpoint whose ref keeps the same tree, or empty if the
+	// checkpoint has a ref.
+	Ref string `json:"ref,omitempty"`
 }
 
 // RefOf returns the name of the ref that keeps a tree of the checkpoint.
@@ -42,9 +44,11 @@ func SharesRef(points []StoredCheckpoint, root, ref string) bool {
 }
 
 // WorktreeChanges is the payload of a worktree_changes line: the files that a tool call of a turn
-// changed, or a revert. ID is the id of the turn or of the revert. Root is an absolute path.
+// changed, or a revert.
 type WorktreeChanges struct {
-	ID      string           `json:"id"`
+	// ID is the id of the turn or of the revert.
+	ID string `json:"id"`
+	// Root is an absolute path.
 	Root    string           `json:"root"`
 	Changes []WorktreeChange `json:"changes"`
 }
@@ -57,7 +61,7 @@ type WorktreeChange struct {
 	After  WorktreeFile `json:"after"`
 }
 
-// worktreeChange is a WorktreeChange as JSON can have it.
+// worktreeChange is the JSON form of a WorktreeChange.
 type worktreeChange struct {
 	Path    string       `json:"path,omitempty"`
 	RawPath []byte       `json:"raw_path,omitempty"`
@@ -65,7 +69,7 @@ type worktreeChange struct {
 	After   WorktreeFile `json:"after"`
 }
 
-// MarshalJSON writes any path so that it is read as it was.
+// MarshalJSON encodes any path without loss.
 func (c WorktreeChange) MarshalJSON() ([]byte, error) {
 	w := worktreeChange{Path: c.Path, Before: c.Before, After: c.After}
 	if !utf8.ValidString(c.Path) {
@@ -74,7 +78,7 @@ func (c WorktreeChange) MarshalJSON() ([]byte, error) {
 	return marshal(w)
 }
 
-// UnmarshalJSON reads what MarshalJSON writes.
+// UnmarshalJSON decodes the output of MarshalJSON.
 func (c *WorktreeChange) UnmarshalJSON(b []byte) error {
 	var w worktreeChange
 	err := Unmarshal(b, &w)
@@ -82,8 +86,8 @@ func (c *WorktreeChange) UnmarshalJSON(b []byte) error {
 	return err
 }
 
-// WorktreeFile is a file of a worktree: its mode and the id of its content, both as git has them. The
-// zero value is no file.
+// WorktreeFile is a file of a worktree: its mode and the id of its content, as in git. The zero
+// value means that the file does not exist.
 type WorktreeFile struct {
 	Mode   uint32 `json:"mode,omitempty"`
 	Object string `json:"object,omitempty"`

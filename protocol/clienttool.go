@@ -6,16 +6,18 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// DynamicToolSpec is a tool that the client runs, or a namespace of tools. Type is function (the
-// default) or namespace. InputSchema is the JSON Schema of a function's arguments. Tools are the
-// functions of a namespace. DeferLoading has no effect: every request offers all tools.
+// DynamicToolSpec is a tool that the client runs, or a namespace of tools.
 type DynamicToolSpec struct {
-	Type         string                `json:"type" default:"function" oneof:"function namespace"`
-	Name         string                `json:"name"`
-	Description  string                `json:"description"`
-	InputSchema  json.RawMessage       `json:"inputSchema,omitempty"`
-	DeferLoading bool                  `json:"deferLoading,omitempty"`
-	Tools        []DynamicToolFunction `json:"tools,omitempty"`
+	// Type is function, the default, or namespace.
+	Type        string `json:"type" default:"function" oneof:"function namespace"`
+	Name        string `json:"name"`
+	Description string `json:"description"`
+	// InputSchema is the JSON Schema of a function's arguments.
+	InputSchema json.RawMessage `json:"inputSchema,omitempty"`
+	// DeferLoading has no effect: every request offers all tools.
+	DeferLoading bool `json:"deferLoading,omitempty"`
+	// Tools are the functions of a namespace.
+	Tools []DynamicToolFunction `json:"tools,omitempty"`
 }
 
 // DynamicToolNamespace is the type of a namespace of tools.
@@ -32,21 +34,23 @@ type DynamicToolFunction struct {
 
 // DynamicToolCallParams asks the client to run one of its tools.
 type DynamicToolCallParams struct {
-	ThreadID  string          `json:"threadId"`
-	TurnID    string          `json:"turnId"`
-	CallID    string          `json:"callId"`
-	Namespace *string         `json:"namespace"`
-	Tool      string          `json:"tool"`
+	ThreadID string `json:"threadId"`
+	TurnID   string `json:"turnId"`
+	CallID   string `json:"callId"`
+	// Namespace is null for a tool without a namespace.
+	Namespace *string `json:"namespace"`
+	Tool      string  `json:"tool"`
+	// Arguments are the JSON arguments from the model.
 	Arguments json.RawMessage `json:"arguments"`
 }
 
-// DynamicToolCallResponse is the result of a call, for the model.
+// DynamicToolCallResponse is the output of a tool, for the model.
 type DynamicToolCallResponse struct {
 	ContentItems []DynamicToolContent `json:"contentItems"`
 	Success      bool                 `json:"success"`
 }
 
-// DynamicToolContent is a part of a tool's output: a variant, {"type": "inputText", ...}.
+// DynamicToolContent is a part of a tool's output, with a tag: {"type": "inputText", ...}.
 type DynamicToolContent struct{ DynamicToolContentVariant }
 
 // DynamicToolContentVariant is *DynamicToolText, *DynamicToolImage or *DynamicToolAudio.
@@ -57,12 +61,12 @@ type DynamicToolText struct {
 	Text string `json:"text"`
 }
 
-// DynamicToolImage is an image, as a URL.
+// DynamicToolImage is an image by URL.
 type DynamicToolImage struct {
 	ImageURL string `json:"imageUrl"`
 }
 
-// DynamicToolAudio is a sound, as a URL. The model receives a text that it cannot hear it.
+// DynamicToolAudio is a sound by URL. The model receives a text that it cannot hear it.
 type DynamicToolAudio struct {
 	AudioURL string `json:"audioUrl"`
 }
@@ -90,7 +94,7 @@ func (c *DynamicToolContent) UnmarshalJSON(b []byte) error {
 }
 
 // DynamicToolCallItem is a call of a tool that the client runs. ContentItems, Success and
-// DurationMs, in milliseconds, are null until the client has answered.
+// DurationMs are null until the client has responded.
 type DynamicToolCallItem struct {
 	ID           string               `json:"id"`
 	Namespace    *string              `json:"namespace"`
@@ -99,7 +103,8 @@ type DynamicToolCallItem struct {
 	Status       string               `json:"status" oneof:"inProgress completed failed"`
 	ContentItems []DynamicToolContent `json:"contentItems"`
 	Success      *bool                `json:"success"`
-	DurationMs   *int64               `json:"durationMs"`
+	// DurationMs is in milliseconds.
+	DurationMs *int64 `json:"durationMs"`
 }
 
 // The states of a DynamicToolCallItem.
@@ -109,51 +114,53 @@ const (
 	DynamicToolFailed     = "failed"
 )
 
-// ItemID is the id of the call.
+// ItemID returns the id of the call.
 func (i *DynamicToolCallItem) ItemID() string { return i.ID }
 
-// ToolRequestUserInputParams asks the user questions. ItemID is the id of the call. IsBlocking is set
-// in plan mode, because the work needs the answers. AutoResolutionMs is always null.
+// ToolRequestUserInputParams asks the user questions.
 type ToolRequestUserInputParams struct {
-	ThreadID         string                         `json:"threadId"`
-	TurnID           string                         `json:"turnId"`
-	ItemID           string                         `json:"itemId"`
-	Questions        []ToolRequestUserInputQuestion `json:"questions"`
-	IsBlocking       bool                           `json:"isBlocking"`
-	AutoResolutionMs *int64                         `json:"autoResolutionMs"`
+	ThreadID string `json:"threadId"`
+	TurnID   string `json:"turnId"`
+	// ItemID is the id of the call.
+	ItemID    string                         `json:"itemId"`
+	Questions []ToolRequestUserInputQuestion `json:"questions"`
+	// IsBlocking is set in plan mode, because the work depends on the answers.
+	IsBlocking bool `json:"isBlocking"`
+	// AutoResolutionMs is always null.
+	AutoResolutionMs *int64 `json:"autoResolutionMs"`
 }
 
-// ToolRequestUserInputQuestion is a question with answers to choose from. IsOther is always
-// set: the user may answer in words of their own. IsSecret never is.
+// ToolRequestUserInputQuestion is a question with answers to select from.
 type ToolRequestUserInputQuestion struct {
-	ID       string                       `json:"id"`
-	Header   string                       `json:"header"`
-	Question string                       `json:"question"`
-	IsOther  bool                         `json:"isOther"`
+	ID       string `json:"id"`
+	Header   string `json:"header"`
+	Question string `json:"question"`
+	// IsOther is always true: the user can answer in other words.
+	IsOther bool `json:"isOther"`
+	// IsSecret is always false.
 	IsSecret bool                         `json:"isSecret"`
 	Options  []ToolRequestUserInputOption `json:"options"`
 }
 
-// ToolRequestUserInputOption is an answer to choose.
+// ToolRequestUserInputOption is an answer to select.
 type ToolRequestUserInputOption struct {
 	Label       string `json:"label"`
 	Description string `json:"description"`
 }
 
-// ToolRequestUserInputResponse is the answers by the ids of the questions.
+// ToolRequestUserInputResponse has the answers of the user.
 type ToolRequestUserInputResponse struct {
+	// Answers has the answers by the ids of the questions.
 	Answers map[string]ToolRequestUserInputAnswer `json:"answers"`
 }
 
-// ToolRequestUserInputAnswer has the options that the user chose for one question, or the text that
-// the user wrote.
+// ToolRequestUserInputAnswer has the selected options of one question, or the text of the user.
 type ToolRequestUserInputAnswer struct {
 	Answers []string `json:"answers"`
 }
 
 // CollaborationMode is the mode of a thread's turns, plan or default, with settings that override
-// those beside it. DeveloperInstructions replace the instructions for the mode. Null selects the
-// server's own.
+// those beside it.
 type CollaborationMode struct {
 	Mode     string                    `json:"mode" oneof:"plan default"`
 	Settings CollaborationModeSettings `json:"settings"`
@@ -165,10 +172,11 @@ type ActiveMode struct {
 	Settings StoredModeSettings `json:"settings"`
 }
 
-// CollaborationModeSettings are the settings of a mode; null leaves the effort to the
-// model.
+// CollaborationModeSettings has the settings of a mode.
 type CollaborationModeSettings struct {
-	Model                 string  `json:"model"`
-	ReasoningEffort       *string `json:"reasoning_effort,omitempty"`
+	Model string `json:"model"`
+	// ReasoningEffort is null to leave the effort to the model.
+	ReasoningEffort *string `json:"reasoning_effort,omitempty"`
+	// DeveloperInstructions replace the instructions for the mode. Null selects the server's own.
 	DeveloperInstructions *string `json:"developer_instructions,omitempty"`
 }

@@ -1,15 +1,16 @@
 package protocol
 
-// ThreadCompactStartParams compacts a thread's context. Strategy is one of the Compact
-// constants; without one it is the configured one.
+// ThreadCompactStartParams compacts a thread's context.
 type ThreadCompactStartParams struct {
-	ThreadID string  `json:"threadId"`
+	ThreadID string `json:"threadId"`
+	// Strategy is by default the configured one. summary requests a summary from the model,
+	// userMessages keeps the user's messages only, mask replaces old tool outputs by placeholders,
+	// and local extracts facts without the model.
 	Strategy *string `json:"strategy,omitempty" oneof:"summary userMessages mask local"`
 }
 
-// The strategies of a compaction. Summary has the model write a summary of what goes,
-// userMessages keeps the user's messages only, mask puts placeholders in the place of old
-// tool outputs, local makes an extract without the model.
+// The strategies of a compaction: a summary by the model, the user's messages only, placeholders for
+// old tool outputs, and an extract of facts without the model.
 const (
 	CompactSummary      = "summary"
 	CompactUserMessages = "userMessages"
@@ -17,57 +18,69 @@ const (
 	CompactLocal        = "local"
 )
 
-// ContextCompactedNotification reports a compaction: the cost of the next model request before and
-// after it, in tokens, and the strategy. The strategy can differ from the one that was tried first.
-// TurnID is the turn in which the compaction happened, or the last turn. RulesAdded are the rules of the
-// user that were added to the summary because it did not keep them. Losses are the other facts of the
-// replaced items that it does not mention, within 2,000 tokens; LossesOmitted counts those beyond. The
-// three are absent if they are empty.
+// ContextCompactedNotification reports a compaction.
 type ContextCompactedNotification struct {
-	ThreadID      string `json:"threadId"`
-	TurnID        string `json:"turnId"`
-	OldTokenCount int64  `json:"oldTokenCount"`
-	NewTokenCount int64  `json:"newTokenCount"`
-	Strategy      string `json:"strategy" oneof:"summary userMessages mask local"`
+	ThreadID string `json:"threadId"`
+	// TurnID is the turn in which the compaction happened, or the last turn.
+	TurnID string `json:"turnId"`
+	// OldTokenCount is the cost of the next model request before the compaction, in tokens.
+	OldTokenCount int64 `json:"oldTokenCount"`
+	// NewTokenCount is the cost of the next model request after the compaction, in tokens.
+	NewTokenCount int64 `json:"newTokenCount"`
+	// Strategy is the strategy that succeeded. It can differ from the first one.
+	Strategy string `json:"strategy" oneof:"summary userMessages mask local"`
 
-	RulesAdded    []string         `json:"rulesAdded,omitempty"`
-	Losses        []CompactionLoss `json:"losses,omitempty"`
-	LossesOmitted int              `json:"lossesOmitted,omitempty"`
+	// RulesAdded are the rules of the user that were added to the summary because it lacked them.
+	// It is absent if empty.
+	RulesAdded []string `json:"rulesAdded,omitempty"`
+	// Losses are the other facts of the replaced items that the summary does not mention, up to
+	// 2,000 tokens. It is absent if empty.
+	Losses []CompactionLoss `json:"losses,omitempty"`
+	// LossesOmitted is the number of losses beyond the limit. It is absent if 0.
+	LossesOmitted int `json:"lossesOmitted,omitempty"`
 }
 
-// NotificationMethod is thread/compacted.
+// NotificationMethod returns "thread/compacted".
 func (ContextCompactedNotification) NotificationMethod() string { return "thread/compacted" }
 
-// ThreadCompactProposeParams requests the draft of a compaction. Range selects the turns to replace.
-// Without it, the draft replaces the same items as thread/compact/start.
+// ThreadCompactProposeParams requests the draft of a compaction.
 type ThreadCompactProposeParams struct {
-	ThreadID string      `json:"threadId"`
-	Strategy *string     `json:"strategy,omitempty" oneof:"summary userMessages mask local"`
-	Range    *PruneRange `json:"range,omitempty"`
+	ThreadID string `json:"threadId"`
+	// Strategy is by default the configured one.
+	Strategy *string `json:"strategy,omitempty" oneof:"summary userMessages mask local"`
+	// Range selects the turns to replace. By default, the draft replaces the same items as
+	// thread/compact/start.
+	Range *PruneRange `json:"range,omitempty"`
 }
 
-// ThreadCompactProposeResponse is the draft of a compaction: the items to replace, their replacement,
-// the cost of the next model request before and after, in tokens, and the facts of the replaced turns
-// that the summary does not mention. LossDetails has the same facts with their items. Both are within
-// 2,000 tokens; LossesOmitted counts the facts beyond and is absent if there are none. Summary has the rules
-// of the user that the summary lacked at its end; RulesAdded repeats them and is absent if there are none.
-// Summary is empty for the strategy mask. Warning is the reason if the strategy is not the requested one. The draft is
-// valid until the context changes. It is in memory only, and a newer draft replaces it. A failed
-// request for a summary is not retried.
+// ThreadCompactProposeResponse is the draft of a compaction. The draft is valid until the context
+// changes. It is in memory only, and a newer draft replaces it. A failed request for a summary is
+// not retried.
 type ThreadCompactProposeResponse struct {
-	DraftID      string           `json:"draftId"`
-	Revision     int64            `json:"revision"`
-	Strategy     string           `json:"strategy" oneof:"summary userMessages mask local"`
-	Summary      string           `json:"summary"`
-	Replaces     CompactionScope  `json:"replaces"`
-	TokensBefore int64            `json:"tokensBefore"`
-	TokensAfter  int64            `json:"tokensAfter"`
-	Losses       CompactionLosses `json:"losses"`
-	LossDetails  []CompactionLoss `json:"lossDetails"`
-	Warning      *string          `json:"warning"`
+	DraftID  string `json:"draftId"`
+	Revision int64  `json:"revision"`
+	Strategy string `json:"strategy" oneof:"summary userMessages mask local"`
+	// Summary is the replacement of the items. If the model's summary lacks rules of the user, they
+	// follow at its end. It is empty for the strategy mask.
+	Summary string `json:"summary"`
+	// Replaces are the items to replace.
+	Replaces CompactionScope `json:"replaces"`
+	// TokensBefore is the cost of the next model request without the compaction, in tokens.
+	TokensBefore int64 `json:"tokensBefore"`
+	// TokensAfter is the cost of the next model request with the compaction, in tokens.
+	TokensAfter int64 `json:"tokensAfter"`
+	// Losses are the facts of the replaced items that the summary does not mention, up to 2,000
+	// tokens.
+	Losses CompactionLosses `json:"losses"`
+	// LossDetails has the same facts with their items.
+	LossDetails []CompactionLoss `json:"lossDetails"`
+	// Warning is the reason if the strategy is not the requested one, and null otherwise.
+	Warning *string `json:"warning"`
 
-	RulesAdded    []string `json:"rulesAdded,omitempty"`
-	LossesOmitted int      `json:"lossesOmitted,omitempty"`
+	// RulesAdded are the rules of the user that were added to the summary. It is absent if empty.
+	RulesAdded []string `json:"rulesAdded,omitempty"`
+	// LossesOmitted is the number of losses beyond the limit. It is absent if 0.
+	LossesOmitted int `json:"lossesOmitted,omitempty"`
 }
 
 // ThreadCompactDeltaNotification has the next piece of the summary that the model writes for a draft.
@@ -77,10 +90,11 @@ type ThreadCompactDeltaNotification struct {
 	Delta    string `json:"delta"`
 }
 
-// NotificationMethod is thread/compact/delta.
+// NotificationMethod returns "thread/compact/delta".
 func (ThreadCompactDeltaNotification) NotificationMethod() string { return "thread/compact/delta" }
 
-// ThreadCompactCancelParams drops the draft of a compaction. A request for it that waits is rejected.
+// ThreadCompactCancelParams drops the draft of a compaction. A pending request for the draft is
+// rejected.
 type ThreadCompactCancelParams struct {
 	ThreadID string `json:"threadId"`
 }
@@ -90,8 +104,8 @@ type ThreadCompactCancelResponse struct {
 	Cancelled bool `json:"cancelled"`
 }
 
-// CompactionScope has the items that a compaction removes from the context, by their ids, and the
-// turns and messages that contain them.
+// CompactionScope has the items that a compaction removes from the context, and the turns and
+// messages that contain them.
 type CompactionScope struct {
 	ItemIDs      []string `json:"itemIds"`
 	TurnIDs      []string `json:"turnIds"`
@@ -107,26 +121,28 @@ type CompactionLosses struct {
 	UserConstraints []string `json:"userConstraints"`
 }
 
-// CompactionLoss is a fact that a compaction loses, with the ids of the last items, at most 20, that state it.
+// CompactionLoss is a fact that a compaction loses.
 type CompactionLoss struct {
-	Kind    string   `json:"kind" oneof:"fileChanged commandRun decision openQuestion userConstraint"`
-	Text    string   `json:"text"`
+	Kind string `json:"kind" oneof:"fileChanged commandRun decision openQuestion userConstraint"`
+	Text string `json:"text"`
+	// ItemIDs are the last items that state the fact, at most 20.
 	ItemIDs []string `json:"itemIds"`
 }
 
-// ThreadCompactCommitParams commits the draft of a compaction. Text, if not null, replaces its summary. A rule
-// of the user that Text does not keep is added to it, unless the draft listed the rule below "Rules of the
-// user:".
+// ThreadCompactCommitParams applies the draft of a compaction.
 type ThreadCompactCommitParams struct {
-	DraftID string  `json:"draftId"`
-	Text    *string `json:"text,omitempty"`
+	DraftID string `json:"draftId"`
+	// Text replaces the summary of the draft, unless it is null. A rule of the user that Text lacks
+	// is added to it, unless the draft listed the rule below "Rules of the user:".
+	Text *string `json:"text,omitempty"`
 }
 
-// ThreadCompactCommitResponse has the trim point of the compaction, or null if it only masked outputs,
-// and the provider session of the next model request.
+// ThreadCompactCommitResponse is the result of a compaction.
 type ThreadCompactCommitResponse struct {
-	Revision  int64        `json:"revision"`
-	TrimPoint *TrimPoint   `json:"trimPoint"`
+	Revision int64 `json:"revision"`
+	// TrimPoint is null if the compaction only masked outputs.
+	TrimPoint *TrimPoint `json:"trimPoint"`
+	// SessionID is the provider session of the next model request.
 	SessionID string       `json:"sessionId"`
 	Usage     ContextUsage `json:"usage"`
 }

@@ -1,38 +1,41 @@
 package protocol
 
-// ConfigReadParams asks for the configuration in force. With Cwd that is the one of the
-// project which Cwd is in.
+// ConfigReadParams requests the configuration in force.
 type ConfigReadParams struct {
-	IncludeLayers bool    `json:"includeLayers,omitempty"`
-	Cwd           *string `json:"cwd,omitempty"`
+	// IncludeLayers requests the layers as well.
+	IncludeLayers bool `json:"includeLayers,omitempty"`
+	// Cwd selects the configuration of the project that contains the directory.
+	Cwd *string `json:"cwd,omitempty"`
 }
 
-// ConfigReadResponse is the effective configuration and the origin of each value, by dotted key.
-// Layers are its layers, the highest precedence first, or null if they were not requested.
+// ConfigReadResponse is the effective configuration.
 type ConfigReadResponse struct {
-	Config  map[string]any                 `json:"config"`
+	Config map[string]any `json:"config"`
+	// Origins has the layer of each value, by dotted key.
 	Origins map[string]ConfigLayerMetadata `json:"origins"`
-	Layers  []ConfigLayer                  `json:"layers"`
+	// Layers has the layers, the highest precedence first. It is null if it was not requested.
+	Layers []ConfigLayer `json:"layers"`
 }
 
-// ConfigLayerMetadata names a layer and its version, a hash of its content.
+// ConfigLayerMetadata identifies a layer.
 type ConfigLayerMetadata struct {
+	Name ConfigLayerSource `json:"name"`
+	// Version is a hash of the content.
+	Version string `json:"version"`
+}
+
+// ConfigLayer is one source of configuration.
+type ConfigLayer struct {
 	Name    ConfigLayerSource `json:"name"`
 	Version string            `json:"version"`
+	Config  map[string]any    `json:"config"`
+	// DisabledReason is null for a layer in force.
+	DisabledReason *string `json:"disabledReason"`
 }
 
-// ConfigLayer is one source of configuration. DisabledReason is null for a layer
-// that is in force.
-type ConfigLayer struct {
-	Name           ConfigLayerSource `json:"name"`
-	Version        string            `json:"version"`
-	Config         map[string]any    `json:"config"`
-	DisabledReason *string           `json:"disabledReason"`
-}
-
-// ConfigLayerSource is the machine's file, the user's, one of a project, or the flags of the
-// command line. File is the file's path. A project's layer has the folder of the file in its
-// place.
+// ConfigLayerSource is the machine's file, the user's file, a project's file, or the flags of the
+// command line. The member file is the path of the file, or for a project's layer the folder of the
+// file.
 type ConfigLayerSource struct {
 	Type           string
 	File           string

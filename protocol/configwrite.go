@@ -12,34 +12,39 @@ type ConfigValueWriteParams struct {
 	ExpectedVersion *string         `json:"expectedVersion,omitempty"`
 }
 
-// ConfigBatchWriteParams sets values of the user's configuration, all or none. FilePath is the user's
-// file, and may be omitted. ExpectedVersion is the version of the layer from config/read. If the file
-// has another version, the server writes nothing. ReloadUserConfig has no effect: loaded threads keep
-// the configuration with which they began.
+// ConfigBatchWriteParams sets values of the user's configuration, all or none.
 type ConfigBatchWriteParams struct {
-	Edits            []ConfigEdit `json:"edits"`
-	FilePath         *string      `json:"filePath,omitempty"`
-	ExpectedVersion  *string      `json:"expectedVersion,omitempty"`
-	ReloadUserConfig bool         `json:"reloadUserConfig,omitempty"`
+	Edits []ConfigEdit `json:"edits"`
+	// FilePath must be the user's file. It can be omitted.
+	FilePath *string `json:"filePath,omitempty"`
+	// ExpectedVersion is the version of the layer from config/read. If the file has another
+	// version, the server writes nothing.
+	ExpectedVersion *string `json:"expectedVersion,omitempty"`
+	// ReloadUserConfig has no effect: loaded threads keep the configuration with which they
+	// started.
+	ReloadUserConfig bool `json:"reloadUserConfig,omitempty"`
 }
 
-// ConfigEdit sets the value of a dotted key. Null removes it. If the value is a table, the merge
-// strategy upsert sets its members one by one, and replace sets the whole table.
+// ConfigEdit sets the value of a dotted key.
 type ConfigEdit struct {
-	KeyPath       string          `json:"keyPath"`
-	Value         json.RawMessage `json:"value"`
-	MergeStrategy string          `json:"mergeStrategy" oneof:"replace upsert"`
+	KeyPath string `json:"keyPath"`
+	// Value is a JSON value. Null removes the key.
+	Value json.RawMessage `json:"value"`
+	// MergeStrategy applies to tables: upsert sets the members one by one, replace sets the whole
+	// table.
+	MergeStrategy string `json:"mergeStrategy" oneof:"replace upsert"`
 }
 
 // MergeUpsert joins tables.
 const MergeUpsert = "upsert"
 
-// ConfigWriteResponse has the path of the written file and its version. Status is okOverridden if a
-// layer of higher precedence hides a value that was set. OverriddenMetadata describes that layer.
+// ConfigWriteResponse has the path of the written file and its version.
 type ConfigWriteResponse struct {
-	Status             string              `json:"status" oneof:"ok okOverridden"`
-	Version            string              `json:"version"`
-	FilePath           string              `json:"filePath"`
+	// Status is okOverridden if a layer of higher precedence hides a value that was set.
+	Status   string `json:"status" oneof:"ok okOverridden"`
+	Version  string `json:"version"`
+	FilePath string `json:"filePath"`
+	// OverriddenMetadata describes the layer that hides the value. It is null if the status is ok.
 	OverriddenMetadata *OverriddenMetadata `json:"overriddenMetadata"`
 }
 

@@ -17,8 +17,8 @@ type ContentItem struct {
 	ImageURL string
 	// Detail is auto, low, high or original. "" leaves the choice to the model.
 	Detail string
-	// Raw is a part of another type, or an image without an image_url. It is written unchanged. Type and
-	// Text have what can be read of it.
+	// Raw is a part of another type, or an image without an image_url. It is written unchanged.
+	// Type and Text have its readable members.
 	Raw json.RawMessage
 }
 
@@ -41,7 +41,7 @@ type (
 	}
 )
 
-// JoinText is the text of parts, each on a line of its own.
+// JoinText returns the texts of the parts, each on its own line.
 func JoinText(parts []ContentItem) string {
 	if len(parts) == 1 {
 		return parts[0].Text
@@ -157,7 +157,7 @@ func (o *ToolOutput) UnmarshalJSON(b []byte) error {
 	return wrongType(in, "a string or a list of parts")
 }
 
-// String is the text of the output; images are left out.
+// String returns the text of the output, without images.
 func (o ToolOutput) String() string {
 	text := o.Text
 	for _, p := range o.Parts {

@@ -2,31 +2,38 @@ package protocol
 
 import "strconv"
 
-// ContextItem is one entry of the model's input history. Index is its position in the list. ID never
-// changes: r<ordinal of its line>, or r<ordinal>.<k> within a compacted line. Preview is one line of
-// at most 80 graphemes. Included is the user's choice. InPrompt reports whether the next request has
-// the item: the output of an excluded call is not sent either, nor an item that only another model,
-// provider or API can read. NotSentReason is the reason if InPrompt is false, and absent otherwise.
-// Superseded marks instructions from AGENTS.md files that a later item replaces or ends; the model
-// still receives them. Tokens and Bytes are the cost of the item when it is sent. TurnID, ItemID (the
-// ThreadItem that shows it), CallID and ToolName are null if the item has none.
+// ContextItem is one entry of the model's input history. TurnID, ItemID, CallID and ToolName are
+// null if the item has none.
 type ContextItem struct {
-	Index         int             `json:"index"`
-	ID            string          `json:"id"`
-	Category      ContextCategory `json:"category"`
-	Preview       string          `json:"preview"`
-	Included      bool            `json:"included"`
-	InPrompt      bool            `json:"inPrompt"`
-	NotSentReason NotSentReason   `json:"notSentReason,omitempty"`
-	Pinned        bool            `json:"pinned"`
-	Replaced      bool            `json:"replaced"`
-	Superseded    bool            `json:"superseded,omitempty"`
-	Tokens        int64           `json:"tokens"`
-	Bytes         int64           `json:"bytes"`
-	TurnID        *string         `json:"turnId"`
-	ItemID        *string         `json:"itemId"`
-	CallID        *string         `json:"callId"`
-	ToolName      *string         `json:"toolName"`
+	// Index is the position in the list.
+	Index int `json:"index"`
+	// ID never changes: r<ordinal of its line>, or r<ordinal>.<k> within a compacted line.
+	ID       string          `json:"id"`
+	Category ContextCategory `json:"category"`
+	// Preview is one line of at most 80 graphemes.
+	Preview string `json:"preview"`
+	// Included is false if the user excluded the item.
+	Included bool `json:"included"`
+	// InPrompt reports whether the next request has the item. It lacks excluded items, the outputs
+	// of excluded calls, and items that only another model, provider or API can read.
+	InPrompt bool `json:"inPrompt"`
+	// NotSentReason is the reason if InPrompt is false. It is absent otherwise.
+	NotSentReason NotSentReason `json:"notSentReason,omitempty"`
+	Pinned        bool          `json:"pinned"`
+	// Replaced is set if an edit replaced the text of the item.
+	Replaced bool `json:"replaced"`
+	// Superseded marks instructions from AGENTS.md files that a later item replaces or ends; the
+	// model still receives them.
+	Superseded bool `json:"superseded,omitempty"`
+	// Tokens is the cost of the item when it is sent.
+	Tokens int64 `json:"tokens"`
+	// Bytes is the size of the item when it is sent.
+	Bytes  int64   `json:"bytes"`
+	TurnID *string `json:"turnId"`
+	// ItemID is the ThreadItem that shows the item.
+	ItemID   *string `json:"itemId"`
+	CallID   *string `json:"callId"`
+	ToolName *string `json:"toolName"`
 }
 
 func (i *ContextItem) append(b []byte) []byte {
@@ -53,37 +60,40 @@ func (i *ContextItem) append(b []byte) []byte {
 	return append(b, '}')
 }
 
-// NotSentReason is why a ContextItem is not in the prompt.
+// NotSentReason is the reason for which a ContextItem is not in the prompt.
 type NotSentReason string
 
 // The reasons.
 const (
-	// NotSentExcluded is for an item that the user took out.
+	// NotSentExcluded is the reason for an item that the user excluded.
 	NotSentExcluded NotSentReason = "excluded"
-	// NotSentCallNotSent is for an output whose call is not sent, or that has none.
+	// NotSentCallNotSent is the reason for an output whose call is not sent or does not exist.
 	NotSentCallNotSent NotSentReason = "callNotSent"
-	// NotSentAnswerNotSent is for reasoning whose text or call is not sent, or never came.
+	// NotSentAnswerNotSent is the reason for reasoning whose text or call is not sent or does not
+	// exist.
 	NotSentAnswerNotSent NotSentReason = "answerNotSent"
-	// NotSentNotTakenBack is for reasoning whose provider does not take it back.
+	// NotSentNotTakenBack is the reason for reasoning that its provider does not accept in
+	// requests.
 	NotSentNotTakenBack NotSentReason = "notTakenBack"
-	// NotSentRefused is for encrypted content that its provider could not read.
+	// NotSentRefused is the reason for encrypted content that its provider could not read.
 	NotSentRefused NotSentReason = "refused"
-	// NotSentReplaced is for encrypted reasoning whose text was replaced.
+	// NotSentReplaced is the reason for encrypted reasoning whose text was replaced.
 	NotSentReplaced NotSentReason = "replaced"
-	// The item is of another model, another provider, or another API than the next request's.
+	// The reasons for an item of another model, another provider, or another API than the next request's.
 	NotSentOtherModel    NotSentReason = "otherModel"
 	NotSentOtherProvider NotSentReason = "otherProvider"
 	NotSentOtherAPI      NotSentReason = "otherApi"
 	// NotSentCompactionSent is the reason for items that an encrypted compaction replaces.
-	// NotSentOriginalsSent is the reason for items that came with an encrypted compaction that is not
-	// sent.
+	// NotSentOriginalsSent is the reason for items that came with an encrypted compaction that is
+	// not sent.
 	NotSentCompactionSent NotSentReason = "compactionSent"
 	NotSentOriginalsSent  NotSentReason = "originalsSent"
-	// NotSentUnreadable is for an item of an unknown type, or one that cannot be decoded.
+	// NotSentUnreadable is the reason for an item of an unknown type, or one that cannot be
+	// decoded.
 	NotSentUnreadable NotSentReason = "unreadable"
 )
 
-// NotSentReasons are all reasons.
+// NotSentReasons returns all reasons.
 func NotSentReasons() []NotSentReason {
 	return []NotSentReason{
 		NotSentExcluded, NotSentCallNotSent, NotSentAnswerNotSent, NotSentNotTakenBack, NotSentRefused, NotSentReplaced,
@@ -92,8 +102,8 @@ func NotSentReasons() []NotSentReason {
 	}
 }
 
-// ContextCategory is the kind of a ContextItem. In params snake_case and PascalCase are
-// accepted too.
+// ContextCategory is the kind of a ContextItem. In params, snake_case and PascalCase are accepted
+// as well.
 type ContextCategory string
 
 // The categories, in the order in which they are shown.
@@ -111,7 +121,7 @@ const (
 	CategoryOther              ContextCategory = "other"
 )
 
-// ContextCategories are all categories.
+// ContextCategories returns all categories.
 func ContextCategories() []ContextCategory {
 	return []ContextCategory{
 		CategoryUserInstructions, CategoryEnvironmentContext, CategoryDeveloperMessage, CategoryUserMessage,
@@ -120,7 +130,7 @@ func ContextCategories() []ContextCategory {
 	}
 }
 
-// ContextCategoryOf is the category that a word means in any of the three spellings.
+// ContextCategoryOf returns the category of a word in camelCase, snake_case or PascalCase.
 func ContextCategoryOf(word string) (c ContextCategory, known bool) {
 	word, known = respell(word, categoryWords())
 	return ContextCategory(word), known
@@ -140,21 +150,23 @@ func (c *ContextCategory) UnmarshalJSON(b []byte) error {
 	return err
 }
 
-// ContextUsage is the cost of a thread's context. The totals count all items. The included values
-// count the items of the next request, with placeholders. PromptTokens is the cost of the next
-// request: system prompt, tools, and the listed items. The window is null if it is unknown.
+// ContextUsage is the cost of a thread's context.
 type ContextUsage struct {
-	TotalTokens        int64           `json:"totalTokens"`
-	TotalBytes         int64           `json:"totalBytes"`
-	IncludedTokens     int64           `json:"includedTokens"`
-	IncludedBytes      int64           `json:"includedBytes"`
-	PromptTokens       int64           `json:"promptTokens"`
+	// TotalTokens is the cost of all items.
+	TotalTokens int64 `json:"totalTokens"`
+	TotalBytes  int64 `json:"totalBytes"`
+	// IncludedTokens is the cost of the items of the next request, with placeholders.
+	IncludedTokens int64 `json:"includedTokens"`
+	IncludedBytes  int64 `json:"includedBytes"`
+	// PromptTokens is the cost of the next request: system prompt, tools, and the listed items.
+	PromptTokens int64 `json:"promptTokens"`
+	// ModelContextWindow is in tokens, or null if unknown.
 	ModelContextWindow *int64          `json:"modelContextWindow"`
 	ByCategory         []CategoryUsage `json:"byCategory"`
 }
 
-// CategoryUsage is the part of a ContextUsage that is of one category. Categories
-// without items are left out.
+// CategoryUsage is the part of a ContextUsage for one category. Categories without items are left
+// out.
 type CategoryUsage struct {
 	Category       ContextCategory `json:"category"`
 	Count          int             `json:"count"`
@@ -163,33 +175,38 @@ type CategoryUsage struct {
 	IncludedTokens int64           `json:"includedTokens"`
 }
 
-// ContextEdit is an entry of the journal of context edits. Op is exclude, include,
-// delete, prune, mask, pin, unpin, replace, apply, trim, summarize, compact, restore or
-// revert, which cannot be undone; At is in Unix milliseconds;
-// Count is how many items it changed, SavedTokens how much smaller it made the next
-// request. An edit that is undone can be redone until another one is made. ClientName is the name
-// of the client that made it, absent if none is known. Items are the changed items, if asked for.
+// ContextEdit is an entry of the journal of context edits. An undone edit can be redone until the
+// next edit.
 type ContextEdit struct {
-	Revision    int64                `json:"revision"`
-	Op          string               `json:"op"`
-	At          int64                `json:"at"`
-	Count       int                  `json:"count"`
-	SavedTokens int64                `json:"savedTokens"`
-	Undone      bool                 `json:"undone"`
-	ClientName  string               `json:"clientName,omitempty"`
-	Reason      string               `json:"reason,omitempty"`
-	Items       *[]ContextItemChange `json:"items,omitempty"`
+	Revision int64 `json:"revision"`
+	// Op is exclude, include, delete, prune, mask, pin, unpin, replace, apply, trim, summarize,
+	// compact, restore or revert. A revert cannot be undone here.
+	Op string `json:"op"`
+	// At is in Unix milliseconds.
+	At int64 `json:"at"`
+	// Count is the number of changed items.
+	Count int `json:"count"`
+	// SavedTokens is the number of tokens by which the edit made the next request smaller.
+	SavedTokens int64 `json:"savedTokens"`
+	Undone      bool  `json:"undone"`
+	// ClientName is the name of the client that made the edit. It is absent if unknown.
+	ClientName string `json:"clientName,omitempty"`
+	// Reason is the reason of an edit that the server made by itself. It is absent otherwise.
+	Reason string `json:"reason,omitempty"`
+	// Items are the changed items. It is absent unless it was requested.
+	Items *[]ContextItemChange `json:"items,omitempty"`
 }
 
-// ContextItemChange is the effect of an edit on an item. Both states are the same if only its text
-// differs.
+// ContextItemChange is the effect of an edit on an item.
 type ContextItemChange struct {
-	ID  string           `json:"id"`
+	ID string `json:"id"`
+	// Was is the state before the edit.
 	Was ContextItemState `json:"was"`
-	Is  ContextItemState `json:"is"`
+	// Is is the state after the edit. It equals Was if only the text differs.
+	Is ContextItemState `json:"is"`
 }
 
-// ContextItemState is what edits make of an item.
+// ContextItemState is the state of an item after edits.
 type ContextItemState string
 
 // The states.
@@ -198,15 +215,15 @@ const (
 	ItemReplaced ContextItemState = "replaced"
 	ItemExcluded ContextItemState = "excluded"
 	ItemDeleted  ContextItemState = "deleted"
-	// ItemHidden is the state after a trim, a compaction or a revert, and that of a summary before its
-	// edit.
+	// ItemHidden is the state after a trim, a compaction or a revert, and the state of a summary before
+	// its edit.
 	ItemHidden ContextItemState = "hidden"
 	// ItemPinned and ItemUnpinned are the states of an edit that only pins an item, or unpins it.
 	ItemPinned   ContextItemState = "pinned"
 	ItemUnpinned ContextItemState = "unpinned"
 )
 
-// ContextItemStates are all states.
+// ContextItemStates returns all states.
 func ContextItemStates() []ContextItemState {
 	return []ContextItemState{
 		ItemIncluded, ItemReplaced, ItemExcluded, ItemDeleted, ItemHidden, ItemPinned, ItemUnpinned,
@@ -234,17 +251,20 @@ const (
 	EditRedo      = "redo"
 )
 
-// ContextGetItemsParams asks for the list of context items. Cursor is the nextCursor
-// of the page before; without a limit the page has all that is left.
+// ContextGetItemsParams requests the list of context items.
 type ContextGetItemsParams struct {
-	ThreadID string  `json:"threadId"`
-	Cursor   *string `json:"cursor,omitempty"`
-	Limit    *uint32 `json:"limit,omitempty"`
+	ThreadID string `json:"threadId"`
+	// Cursor is the nextCursor of the page before.
+	Cursor *string `json:"cursor,omitempty"`
+	// Limit is the maximum number of items of the page. By default, the page has all remaining
+	// items.
+	Limit *uint32 `json:"limit,omitempty"`
 }
 
-// ContextGetItemsResponse is a page of the list. Total counts the items of all pages.
+// ContextGetItemsResponse is a page of the list.
 type ContextGetItemsResponse struct {
-	Revision   int64         `json:"revision"`
+	Revision int64 `json:"revision"`
+	// Total is the number of items of all pages.
 	Total      int           `json:"total"`
 	Items      []ContextItem `json:"items"`
 	Usage      ContextUsage  `json:"usage"`
@@ -254,7 +274,7 @@ type ContextGetItemsResponse struct {
 // JSONSize returns the approximate number of bytes that AppendParts appends.
 func (r ContextGetItemsResponse) JSONSize() int { return sizeOf(r.Items) }
 
-// AppendParts appends what Marshal writes, and flushes it in parts.
+// AppendParts appends the output of Marshal, and flushes it in parts.
 func (r ContextGetItemsResponse) AppendParts(b []byte, flush Flush) ([]byte, error) {
 	b = appendInt(append(b, `{"revision":`...), r.Revision)
 	b = appendInt(append(b, `,"total":`...), int64(r.Total))
@@ -267,30 +287,35 @@ func (r ContextGetItemsResponse) AppendParts(b []byte, flush Flush) ([]byte, err
 	return append(b, '}'), err
 }
 
-// ContextGetUsageParams asks what the context costs.
+// ContextGetUsageParams requests the cost of the context.
 type ContextGetUsageParams struct {
 	ThreadID string `json:"threadId"`
 }
 
-// ContextGetUsageResponse is the cost of the context. ServerTools is the cost of the definitions of tools, by MCP
-// server. It is empty before the first turn of a loaded thread.
+// ContextGetUsageResponse is the cost of the context.
 type ContextGetUsageResponse struct {
-	Revision    int64             `json:"revision"`
-	Usage       ContextUsage      `json:"usage"`
+	Revision int64        `json:"revision"`
+	Usage    ContextUsage `json:"usage"`
+	// ServerTools has the cost of the definitions of tools, by MCP server. It is empty before the
+	// first turn of a loaded thread.
 	ServerTools []ServerToolUsage `json:"serverTools"`
 }
 
-// ServerToolUsage is the cost of the definitions of a server's tools. Tokens is the cost of all of them.
-// OfferedTokens is the part that each request has. The other tools are found by a search; FoundTools of them are in
-// the context, and cost FoundTokens there.
+// ServerToolUsage is the cost of the definitions of a server's tools. Each request has some of the
+// tools; the model finds the others by a search.
 type ServerToolUsage struct {
-	Server        string `json:"server"`
-	Tools         int    `json:"tools"`
-	Tokens        int64  `json:"tokens"`
-	OfferedTools  int    `json:"offeredTools"`
-	OfferedTokens int64  `json:"offeredTokens"`
-	FoundTools    int    `json:"foundTools"`
-	FoundTokens   int64  `json:"foundTokens"`
+	Server string `json:"server"`
+	Tools  int    `json:"tools"`
+	// Tokens is the cost of all tools.
+	Tokens int64 `json:"tokens"`
+	// OfferedTools is the number of tools in each request.
+	OfferedTools int `json:"offeredTools"`
+	// OfferedTokens is the cost of the tools in each request.
+	OfferedTokens int64 `json:"offeredTokens"`
+	// FoundTools is the number of the other tools that a search has brought into the context.
+	FoundTools int `json:"foundTools"`
+	// FoundTokens is the cost of the found tools in the context.
+	FoundTokens int64 `json:"foundTokens"`
 }
 
 // ContextSetInclusionParams excludes items, or includes them again.
@@ -299,20 +324,22 @@ type ContextSetInclusionParams struct {
 	SetInclusion
 }
 
-// ContextRequest has the members of every edit. An edit is rejected with kind staleRevision if
-// ExpectedRevision differs from the revision of the thread.
+// ContextRequest has the members of every edit.
 type ContextRequest struct {
-	ThreadID         string `json:"threadId"`
+	ThreadID string `json:"threadId"`
+	// ExpectedRevision, if not null, must equal the revision of the thread. Otherwise the edit is
+	// rejected with kind staleRevision.
 	ExpectedRevision *int64 `json:"expectedRevision,omitempty"`
 }
 
-// ContextSetInclusionResponse counts the items that changed, and the targets that are
-// no items.
+// ContextSetInclusionResponse is the result of context/setInclusion.
 type ContextSetInclusionResponse struct {
-	Revision int64        `json:"revision"`
-	Changed  int          `json:"changed"`
-	Ignored  int          `json:"ignored"`
-	Usage    ContextUsage `json:"usage"`
+	Revision int64 `json:"revision"`
+	// Changed is the number of changed items.
+	Changed int `json:"changed"`
+	// Ignored is the number of targets that match no item.
+	Ignored int          `json:"ignored"`
+	Usage   ContextUsage `json:"usage"`
 }
 
 // ContextPruneByIndicesParams deletes items.
@@ -321,13 +348,14 @@ type ContextPruneByIndicesParams struct {
 	PruneByIndices
 }
 
-// ContextPruneByIndicesResponse counts the items that were deleted, outputs of deleted
-// calls too, and the targets that are no items.
+// ContextPruneByIndicesResponse is the result of context/pruneByIndices.
 type ContextPruneByIndicesResponse struct {
-	Revision int64        `json:"revision"`
-	Removed  int          `json:"removed"`
-	Ignored  int          `json:"ignored"`
-	Usage    ContextUsage `json:"usage"`
+	Revision int64 `json:"revision"`
+	// Removed is the number of deleted items. Outputs of deleted calls count as well.
+	Removed int `json:"removed"`
+	// Ignored is the number of targets that match no item.
+	Ignored int          `json:"ignored"`
+	Usage   ContextUsage `json:"usage"`
 }
 
 // ContextPruneParams excludes items by category.
@@ -336,11 +364,12 @@ type ContextPruneParams struct {
 	Prune
 }
 
-// ContextPruneResponse counts the items that were excluded.
+// ContextPruneResponse is the result of context/prune.
 type ContextPruneResponse struct {
-	Revision int64        `json:"revision"`
-	Changed  int          `json:"changed"`
-	Usage    ContextUsage `json:"usage"`
+	Revision int64 `json:"revision"`
+	// Changed is the number of excluded items.
+	Changed int          `json:"changed"`
+	Usage   ContextUsage `json:"usage"`
 }
 
 // ContextPinParams pins items, or unpins them.
@@ -349,14 +378,16 @@ type ContextPinParams struct {
 	Pin
 }
 
-// ContextPinResponse counts the items that changed, and the targets that are no items.
+// ContextPinResponse is the result of context/pin.
 type ContextPinResponse struct {
 	Revision int64 `json:"revision"`
-	Changed  int   `json:"changed"`
-	Ignored  int   `json:"ignored"`
+	// Changed is the number of changed items.
+	Changed int `json:"changed"`
+	// Ignored is the number of targets that match no item.
+	Ignored int `json:"ignored"`
 }
 
-// ContextReplaceParams gives an item another text.
+// ContextReplaceParams replaces the text of an item.
 type ContextReplaceParams struct {
 	ContextRequest
 	Replace
@@ -368,13 +399,13 @@ type ContextReplaceResponse struct {
 	Usage    ContextUsage `json:"usage"`
 }
 
-// ContextPreviewParams asks what edits would do, one after the other. Nothing changes.
+// ContextPreviewParams requests the effect of edits, made one after the other. It changes nothing.
 type ContextPreviewParams struct {
 	ThreadID string             `json:"threadId"`
 	Edits    []ContextOperation `json:"edits"`
 }
 
-// ContextUndoParams takes back the last edit that is not undone.
+// ContextUndoParams undoes the last edit that is in force.
 type ContextUndoParams struct{ ContextRequest }
 
 // ContextUndoResponse has the edit that was undone.
@@ -384,7 +415,7 @@ type ContextUndoResponse struct {
 	Usage    ContextUsage `json:"usage"`
 }
 
-// ContextRedoParams makes the edit again that was undone last.
+// ContextRedoParams redoes the edit that was undone last.
 type ContextRedoParams struct{ ContextRequest }
 
 // ContextRedoResponse has the edit that was redone.
@@ -394,14 +425,14 @@ type ContextRedoResponse struct {
 	Usage    ContextUsage `json:"usage"`
 }
 
-// ContextGotoParams undoes or redoes edits until the context is as it was after the edit of a revision,
-// or before the first edit for revision 0.
+// ContextGotoParams undoes or redoes edits until the context is as it was after an edit.
 type ContextGotoParams struct {
 	ContextRequest
+	// Revision is the revision of the edit, or 0 for the context before the first edit.
 	Revision int64 `json:"revision"`
 }
 
-// ContextGotoResponse counts the edits that were undone or redone.
+// ContextGotoResponse has the numbers of edits that were undone or redone.
 type ContextGotoResponse struct {
 	Revision int64        `json:"revision"`
 	Undone   int          `json:"undone"`
@@ -409,45 +440,52 @@ type ContextGotoResponse struct {
 	Usage    ContextUsage `json:"usage"`
 }
 
-// ContextListEditsParams asks for the journal, on request with the items that each edit changed.
+// ContextListEditsParams requests the journal of context edits.
 type ContextListEditsParams struct {
-	ThreadID     string `json:"threadId"`
-	IncludeItems bool   `json:"includeItems,omitempty"`
+	ThreadID string `json:"threadId"`
+	// IncludeItems requests the items that each edit changed.
+	IncludeItems bool `json:"includeItems,omitempty"`
 }
 
-// ContextListEditsResponse is the journal, oldest first.
+// ContextListEditsResponse is the journal, the oldest edit first.
 type ContextListEditsResponse struct {
 	Revision int64         `json:"revision"`
 	Edits    []ContextEdit `json:"edits"`
 }
 
-// ContextRestoreParams brings back everything that edits took out or replaced. From
-// "backup" first makes sure that the rollout's backup is whole and this thread's.
+// ContextRestoreParams restores all items that edits removed or replaced.
 type ContextRestoreParams struct {
 	ContextRequest
+	// From is "backup" to check first that the rollout's backup is complete and belongs to the
+	// thread.
 	From *string `json:"from,omitempty" oneof:"backup"`
 }
 
-// ContextRestoreResponse counts the items that came back.
+// ContextRestoreResponse is the result of context/restore.
 type ContextRestoreResponse struct {
-	Revision int64        `json:"revision"`
+	Revision int64 `json:"revision"`
+	// Restored is the number of restored items.
 	Restored int          `json:"restored"`
 	Usage    ContextUsage `json:"usage"`
 }
 
-// ContextItemsNotification is the list of context items after a change. If Full is false, for clients
-// with the capability contextItemsDelta, Items are the new and changed items, and RemovedIDs the
-// removed ones. Such a client removes the latter. Then, in order, it replaces the items that it has
-// and inserts the others at their indices.
+// ContextItemsNotification has the list of context items after a change, or the changes of the
+// list.
 type ContextItemsNotification struct {
-	ThreadID   string        `json:"threadId"`
-	Revision   int64         `json:"revision"`
-	Total      int           `json:"total"`
-	Items      []ContextItem `json:"items"`
-	RemovedIDs []string      `json:"removedIds"`
-	Full       bool          `json:"full"`
-	Usage      ContextUsage  `json:"usage"`
+	ThreadID string `json:"threadId"`
+	Revision int64  `json:"revision"`
+	// Total is the number of items in the list.
+	Total int `json:"total"`
+	// Items are all items, or the new and changed ones if Full is false.
+	Items []ContextItem `json:"items"`
+	// RemovedIDs are the removed items if Full is false. The client removes them first.
+	RemovedIDs []string `json:"removedIds"`
+	// Full is false for clients with the capability contextItemsDelta, if the notification has
+	// changes only. After the removal, such a client replaces the items that it has, and inserts
+	// the others at their indices, in order.
+	Full  bool         `json:"full"`
+	Usage ContextUsage `json:"usage"`
 }
 
-// NotificationMethod is ContextItems.
+// NotificationMethod returns "ContextItems".
 func (ContextItemsNotification) NotificationMethod() string { return "ContextItems" }

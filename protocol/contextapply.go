@@ -1,11 +1,12 @@
 package protocol
 
-// ContextApplyParams asks to make edits, one after the other, as one edit of the journal. When is
-// "now", the default, or "turnEnd". With turnEnd the edits wait in memory while a turn is active.
+// ContextApplyParams makes edits, one after the other, as one edit of the journal.
 type ContextApplyParams struct {
 	ContextRequest
 	Edits []ContextOperation `json:"edits"`
-	When  *string            `json:"when,omitempty" oneof:"now turnEnd"`
+	// When is "now", the default, or "turnEnd". With turnEnd, the edits wait in memory while a turn
+	// is active.
+	When *string `json:"when,omitempty" oneof:"now turnEnd"`
 }
 
 // The values of ContextApplyParams.When.
@@ -14,11 +15,12 @@ const (
 	ApplyAtTurnEnd = "turnEnd"
 )
 
-// ContextApplyResponse has the edit. Edit is null if nothing changes, or if the edits wait. Applied is
-// false if they wait: a crash before the end of the turn loses them.
+// ContextApplyResponse is the result of context/apply.
 type ContextApplyResponse struct {
-	Revision int64        `json:"revision"`
-	Edit     *ContextEdit `json:"edit"`
-	Applied  bool         `json:"applied"`
-	Usage    ContextUsage `json:"usage"`
+	Revision int64 `json:"revision"`
+	// Edit is null if nothing changed, or if the edits wait.
+	Edit *ContextEdit `json:"edit"`
+	// Applied is false if the edits wait. A crash before the end of the turn loses them.
+	Applied bool         `json:"applied"`
+	Usage   ContextUsage `json:"usage"`
 }

@@ -6,8 +6,8 @@ import "strconv"
 // because encoding/json takes several times as long. It flushes parts, so that the client reads the begin
 // of a list while its rest is encoded, and all lists share one small buffer.
 
-// itemSize is about what a ContextItem takes as JSON beside its preview, in bytes, and
-// idSize what an id takes.
+// itemSize is the approximate size of a ContextItem as JSON without its preview, in bytes. idSize is the
+// size of an id.
 const (
 	itemSize = 320
 	idSize   = 24
@@ -24,7 +24,7 @@ func sizeOf(items []ContextItem) int {
 // JSONSize returns the approximate number of bytes that AppendParts appends.
 func (n ContextItemsNotification) JSONSize() int { return sizeOf(n.Items) + idSize*len(n.RemovedIDs) }
 
-// AppendParts appends what Marshal writes, and flushes it in parts.
+// AppendParts appends the output of Marshal, and flushes it in parts.
 func (n ContextItemsNotification) AppendParts(b []byte, flush Flush) ([]byte, error) {
 	b = AppendString(append(b, `{"threadId":`...), n.ThreadID)
 	b = appendInt(append(b, `,"revision":`...), n.Revision)

@@ -1,29 +1,33 @@
 package protocol
 
-// ContextReadItemParams asks for one item in full. ID is that of a ContextItem, of one that left the
-// list too.
+// ContextReadItemParams requests one item in full.
 type ContextReadItemParams struct {
 	ThreadID string `json:"threadId"`
-	ID       string `json:"id"`
+	// ID is the id of a ContextItem, also of an item that has left the list.
+	ID string `json:"id"`
 }
 
-// ContextReadItemResponse is an item in full. The index of Item is -1 if the list does not have it.
-// Sent is what the next request has of the item, or null if it has nothing; an excluded or
-// deleted output has its placeholder there. Original is what the rollout has.
+// ContextReadItemResponse is one item in full.
 type ContextReadItemResponse struct {
-	Revision int64             `json:"revision"`
-	Item     ContextItem       `json:"item"`
-	Sent     *[]ContextPart    `json:"sent"`
+	Revision int64 `json:"revision"`
+	// Item has the index -1 if it is not in the list.
+	Item ContextItem `json:"item"`
+	// Sent is the content in the next request, or null if the request lacks the item. It is the
+	// placeholder of an excluded or deleted output.
+	Sent *[]ContextPart `json:"sent"`
+	// Original is the content in the rollout.
 	Original []ContextPart     `json:"original"`
 	Reason   ContextItemReason `json:"reason"`
 }
 
-// ContextPart is a part of a context item: a text, an image with its URL, or data. Data is encrypted
-// content, or the JSON of a part or an item of an unknown type; Text has it.
+// ContextPart is a part of a context item.
 type ContextPart struct {
-	Type string  `json:"type" oneof:"text image data"`
+	// Type is text, image, or data for encrypted content and for the JSON of an unknown type.
+	Type string `json:"type" oneof:"text image data"`
+	// Text is the text or the data. It is absent for images.
 	Text *string `json:"text,omitempty"`
-	URL  *string `json:"url,omitempty"`
+	// URL is the URL of an image. It is absent otherwise.
+	URL *string `json:"url,omitempty"`
 }
 
 // The types of a ContextPart.
@@ -33,19 +37,21 @@ const (
 	PartData  = "data"
 )
 
-// ContextItemReason is why an item is sent or not: a code for programs and a sentence for people.
+// ContextItemReason is the reason for which an item is sent or not.
 type ContextItemReason struct {
+	// Code is for programs.
 	Code ContextReasonCode `json:"code"`
-	Text string            `json:"text"`
+	// Text is a sentence for people.
+	Text string `json:"text"`
 }
 
-// ContextReasonCode is the code of a ContextItemReason: a NotSentReason, or one of the codes below.
+// ContextReasonCode is the code of a ContextItemReason: a NotSentReason, or one of the other codes.
 type ContextReasonCode string
 
 // The codes that are no NotSentReason.
 const (
-	// ReasonSent is the code of an item that is sent as it is, ReasonSentReplaced of one that is sent
-	// with another text.
+	// ReasonSent is the code of an item that is sent unchanged. ReasonSentReplaced is the code of
+	// an item that is sent with another text.
 	ReasonSent         ContextReasonCode = "sent"
 	ReasonSentReplaced ContextReasonCode = "sentReplaced"
 	ReasonDeleted      ContextReasonCode = "deleted"
@@ -59,7 +65,7 @@ const (
 	ReasonOutdated ContextReasonCode = "outdated"
 )
 
-// ContextReasonCodes are all codes.
+// ContextReasonCodes returns all codes.
 func ContextReasonCodes() []ContextReasonCode {
 	codes := []ContextReasonCode{
 		ReasonSent, ReasonSentReplaced, ReasonDeleted, ReasonTrimmed, ReasonCompacted, ReasonReverted, ReasonUndone,

@@ -7,44 +7,47 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// ContextOperation is a context edit: {"type": "setInclusion", "ids": [...], ...}.
+// ContextOperation is a context edit, with a tag: {"type": "setInclusion", "ids": [...], ...}.
 type ContextOperation struct{ ContextOperationVariant }
 
 // ContextOperationVariant is *SetInclusion, *PruneByIndices, *Prune, *Pin or *Replace.
 type ContextOperationVariant interface{ contextOperation() }
 
-// ContextTargets select items by their current positions in the list of context/getItems, by their
-// ids, or by both. Unknown and repeated ones are ignored.
+// ContextTargets selects items by their positions, by their ids, or by both. Unknown and repeated
+// ones are ignored.
 type ContextTargets struct {
+	// Indices are current positions in the list of context/getItems.
 	Indices []int64  `json:"indices,omitempty"`
 	IDs     []string `json:"ids,omitempty"`
 }
 
-// SetInclusion excludes items, or includes them again. An include also brings back items that a compaction, a trim or
-// a deletion took out of the list, by their ids.
+// SetInclusion excludes items, or includes them again. By its id, an include also brings back an
+// item that a compaction, a trim or a deletion removed from the list.
 type SetInclusion struct {
 	ContextTargets
 	Included bool `json:"included"`
 }
 
-// PruneByIndices deletes items: they leave the list. Undo and restore bring them back.
+// PruneByIndices deletes items from the list. Undo and restore bring them back.
 type PruneByIndices struct{ ContextTargets }
 
-// Prune excludes the items of some categories, but for pinned ones.
+// Prune excludes the items of some categories, except pinned ones.
 type Prune struct {
 	Categories []ContextCategory `json:"categories"`
-	Range      *PruneRange       `json:"range,omitempty"`
+	// Range selects the turns. The default is all.
+	Range *PruneRange `json:"range,omitempty"`
 }
 
-// Pin keeps items from being pruned, or stops that.
+// Pin protects items from prune, trim and compaction, or removes the protection.
 type Pin struct {
 	ContextTargets
 	Pinned bool `json:"pinned"`
 }
 
-// Replace gives a tool's output or a reasoning another text; the original stays in the
-// rollout. Exactly one of Index and ID is there.
+// Replace sets another text for a tool output or for reasoning. The original stays in the rollout.
+// Exactly one of Index and ID is required.
 type Replace struct {
+	// Index is the position in the list.
 	Index *int64  `json:"index,omitempty"`
 	ID    *string `json:"id,omitempty"`
 	Text  string  `json:"text"`
@@ -77,9 +80,9 @@ func (o *ContextOperation) UnmarshalJSON(b []byte) error {
 }
 
 // PruneRange selects turns: "all", {"firstTurns": {"count": N}}, {"beforeTurnId": ID} or
-// {"keepLastTurns": {"count": N}}. {"keepLastOutputs": {"count": N}} selects what is before the last N tool
-// outputs, within turns too, without the calls of these outputs. The names are also accepted in snake_case
-// and PascalCase. The zero PruneRange selects all turns.
+// {"keepLastTurns": {"count": N}}. {"keepLastOutputs": {"count": N}} selects the items before the
+// last N tool outputs, also within turns, without the calls of these outputs. The names are also
+// accepted in snake_case and PascalCase. The zero PruneRange selects all turns.
 type PruneRange struct {
 	// Word is one of the Range constants.
 	Word   string
@@ -114,7 +117,7 @@ func (r PruneRange) MarshalJSON() ([]byte, error) {
 	return marshal(RangeAll)
 }
 
-// UnmarshalJSON accepts the known words, each with what belongs to it.
+// UnmarshalJSON accepts the known words, each with its value.
 func (r *PruneRange) UnmarshalJSON(b []byte) error {
 	word, detail, err := decodeWord(b)
 	if err != nil {

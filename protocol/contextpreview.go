@@ -1,22 +1,26 @@
 package protocol
 
-// ContextPreviewResponse is the cost of the context without and with the edits, and warnings about
-// them. WarningDetails are the same warnings with codes. Changes are the items of which the next
-// request would have something else.
+// ContextPreviewResponse is the effect of edits on the next request.
 type ContextPreviewResponse struct {
-	Before         ContextUsage        `json:"before"`
-	After          ContextUsage        `json:"after"`
-	Warnings       []string            `json:"warnings"`
-	WarningDetails []ContextWarning    `json:"warningDetails"`
-	Changes        []ContextSentChange `json:"changes"`
-	Cache          ContextCacheEffect  `json:"cache"`
-	NetPrice       ContextNetPrice     `json:"netPrice"`
+	// Before is the cost without the edits.
+	Before ContextUsage `json:"before"`
+	// After is the cost with the edits.
+	After    ContextUsage `json:"after"`
+	Warnings []string     `json:"warnings"`
+	// WarningDetails has the same warnings with codes.
+	WarningDetails []ContextWarning `json:"warningDetails"`
+	// Changes are the items whose content in the next request differs.
+	Changes  []ContextSentChange `json:"changes"`
+	Cache    ContextCacheEffect  `json:"cache"`
+	NetPrice ContextNetPrice     `json:"netPrice"`
 }
 
-// ContextWarning is a warning of a preview: a code for programs and a sentence for people.
+// ContextWarning is a warning of a preview.
 type ContextWarning struct {
+	// Code is for programs.
 	Code ContextWarningCode `json:"code"`
-	Text string             `json:"text"`
+	// Text is a sentence for people.
+	Text string `json:"text"`
 }
 
 // ContextWarningCode is the code of a ContextWarning.
@@ -34,7 +38,7 @@ const (
 	WarningCachedPrefixShort ContextWarningCode = "cachedPrefixShorter"
 )
 
-// ContextWarningCodes are all codes.
+// ContextWarningCodes returns all codes.
 func ContextWarningCodes() []ContextWarningCode {
 	return []ContextWarningCode{
 		WarningUnknownTargets, WarningChangesNothing, WarningInstructionsLost, WarningEnvironmentLost,
@@ -42,15 +46,16 @@ func ContextWarningCodes() []ContextWarningCode {
 	}
 }
 
-// ContextSentChange is what the next request has of an item without and with the edits. Both are the
-// same if only its text differs.
+// ContextSentChange is the change of an item in the next request.
 type ContextSentChange struct {
-	ID  string      `json:"id"`
+	ID string `json:"id"`
+	// Was is the state without the edits.
 	Was ContextSent `json:"was"`
-	Is  ContextSent `json:"is"`
+	// Is is the state with the edits. It equals Was if only the text differs.
+	Is ContextSent `json:"is"`
 }
 
-// ContextSent is what a request has of an item.
+// ContextSent is the form of an item in a request.
 type ContextSent string
 
 // The item itself, the item with another text, a placeholder, or nothing.
@@ -61,25 +66,28 @@ const (
 	SentNothing     ContextSent = "notSent"
 )
 
-// ContextSentStates are all values.
+// ContextSentStates returns all values.
 func ContextSentStates() []ContextSent {
 	return []ContextSent{SentItself, SentReplaced, SentPlaceholder, SentNothing}
 }
 
-// ContextCacheEffect is the first item from which on the next request differs, or null, and the tokens
-// of the items that it has from there on.
+// ContextCacheEffect is the effect of edits on the provider's cache.
 type ContextCacheEffect struct {
+	// FirstChangedID is the first item that differs in the next request, or null.
 	FirstChangedID *string `json:"firstChangedId"`
-	TokensBehind   int64   `json:"tokensBehind"`
+	// TokensBehind is the cost of the items of the next request from there on, in tokens.
+	TokensBehind int64 `json:"tokensBehind"`
 }
 
-// ContextNetPrice is the price of edits. TokensSaved is how much smaller the next request would be.
-// TokensLeavingCache are tokens that the provider would have to read anew. RequestsToPayBack is how
-// many requests it takes until the edits are cheaper than none, or null if they never are.
-// CachedPriceRatio is the price of a cached token over that of another one.
+// ContextNetPrice is the price of edits.
 type ContextNetPrice struct {
-	TokensSaved        int64   `json:"tokensSaved"`
-	TokensLeavingCache int64   `json:"tokensLeavingCache"`
-	RequestsToPayBack  *int64  `json:"requestsToPayBack"`
-	CachedPriceRatio   float64 `json:"cachedPriceRatio"`
+	// TokensSaved is the number of tokens by which the next request would be smaller.
+	TokensSaved int64 `json:"tokensSaved"`
+	// TokensLeavingCache is the number of tokens that the provider would have to read again.
+	TokensLeavingCache int64 `json:"tokensLeavingCache"`
+	// RequestsToPayBack is the number of requests after which the edits are cheaper than no edit,
+	// or null if they never are.
+	RequestsToPayBack *int64 `json:"requestsToPayBack"`
+	// CachedPriceRatio is the price of a cached token, relative to an uncached one.
+	CachedPriceRatio float64 `json:"cachedPriceRatio"`
 }

@@ -1,12 +1,13 @@
 package protocol
 
-// LineContextEdit is the type of the line that keeps a context edit. The reference
-// implementation passes over it.
+// LineContextEdit is the type of the line that stores a context edit. The reference implementation
+// skips it.
 const LineContextEdit = "context_edit"
 
-// StoredContextEdit is a context edit as rollouts keep it: what changed, by ids, never
-// the whole list. Op is one of the Edit constants; compactions have lines of their own.
+// StoredContextEdit is the stored form of a context edit: the ids of the changed items, never the
+// whole list.
 type StoredContextEdit struct {
+	// Op is one of the Edit constants; compactions have lines of their own.
 	Op       string `json:"op"`
 	Revision int64  `json:"revision,omitempty"`
 	// IDs are the items that it changed. A restore changes all that need it.

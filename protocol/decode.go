@@ -15,12 +15,12 @@ import (
 // exactNames are the rules of encoding/json, but for names: they are case-sensitive.
 var exactNames = exact.JoinOptions(v1.DefaultOptionsV1(), exact.MatchCaseInsensitiveNames(false))
 
-// Unmarshal is json.Unmarshal that takes the exact names of members only: "Decision" is not
-// "decision". Of several members with one name the last counts. All JSON of others is decoded by
+// Unmarshal decodes JSON as json.Unmarshal does, but with exact names of members: "Decision" is not
+// "decision". Of several members with one name, the last counts. All JSON of others is decoded by
 // Unmarshal or DecodeParams.
 func Unmarshal(text []byte, v any) error { return standardError(exact.Unmarshal(text, v, exactNames)) }
 
-// UnmarshalKnown is Unmarshal that refuses members which v does not have.
+// UnmarshalKnown decodes JSON as Unmarshal does, but rejects members that v does not have.
 func UnmarshalKnown(text []byte, v any) error {
 	return standardError(exact.Unmarshal(text, v, exactNames, exact.RejectUnknownMembers(true)))
 }

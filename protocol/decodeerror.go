@@ -17,7 +17,7 @@ type UnknownVariantError struct {
 	Expected []string
 }
 
-// Error words the refusal as the reference implementation does; clients match it.
+// Error returns the message of the reference implementation, which clients match.
 func (e *UnknownVariantError) Error() string {
 	return fmt.Sprintf("unknown variant `%s`, expected one of `%s`", e.Value, strings.Join(e.Expected, "`, `"))
 }
@@ -25,7 +25,7 @@ func (e *UnknownVariantError) Error() string {
 // MissingFieldError reports a required member that is absent or null.
 type MissingFieldError struct{ Field string }
 
-// Error words the refusal as the reference implementation does; clients match it.
+// Error returns the message of the reference implementation, which clients match.
 func (e *MissingFieldError) Error() string { return "missing field `" + e.Field + "`" }
 
 // wrongTypeError reports a value of another JSON type than expected.
@@ -41,7 +41,8 @@ type memberError struct {
 	err  error
 }
 
-// Error names the member, unless err is in words that clients match from the start.
+// Error returns a message with the member, unless err has a message that clients match from the
+// start.
 func (e *memberError) Error() string {
 	switch e.err.(type) {
 	case *MissingFieldError, *UnknownVariantError:
@@ -52,7 +53,7 @@ func (e *memberError) Error() string {
 
 func (e *memberError) Unwrap() error { return e.err }
 
-// inClientsWords words a wrong type so that clients recognise it.
+// inClientsWords returns the message for a wrong type that clients recognise.
 func inClientsWords(err error) string {
 	var wrong *wrongTypeError
 	if errors.As(err, &wrong) {
@@ -73,7 +74,7 @@ func at(name string, err error) error {
 	return &memberError{name, err}
 }
 
-// decodeError words an error of encoding/json as the other errors of this package.
+// decodeError converts an error of encoding/json to an error of this package.
 func decodeError(err error) error {
 	var wrong *json.UnmarshalTypeError
 	if errors.As(err, &wrong) {
@@ -82,7 +83,7 @@ func decodeError(err error) error {
 	return err
 }
 
-// jsonKind names what was given.
+// jsonKind returns the name of the given type.
 func jsonKind(in gjson.Result) string {
 	switch {
 	case in.IsObject():
@@ -99,7 +100,7 @@ func jsonKind(in gjson.Result) string {
 	return "null"
 }
 
-// goKind names what was expected.
+// goKind returns the name of the expected type.
 func goKind(t reflect.Type) string {
 	switch t.Kind() {
 	case reflect.String:

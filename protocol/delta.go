@@ -1,26 +1,25 @@
 package protocol
 
-// Delta is a notification that carries a further piece of one text of an item. All
-// pieces with the same key, in order, are the whole text. While they wait for a
-// client that reads slowly, neighbours may be merged into one.
+// Delta is a notification with the next piece of a text of an item. The pieces with the same key,
+// in order, are the whole text. While they wait for a slow client, adjacent pieces can be merged.
 type Delta interface {
 	Notification
 	// DeltaKey identifies the text to which the piece belongs.
 	DeltaKey() DeltaKey
-	// DeltaText is the piece.
+	// DeltaText returns the piece.
 	DeltaText() string
-	// WithDelta is the same notification with another text.
+	// WithDelta returns the same notification with another text.
 	WithDelta(text string) Delta
 }
 
-// DeltaKey names a text: the notification that its pieces come in, the thread, the
-// item, and the number of the text within the item, from 0.
+// DeltaKey identifies a text: by the notification of its pieces, the thread, the item, and the
+// number of the text within the item, from 0.
 type DeltaKey struct {
 	Method, ThreadID, ItemID string
 	Index                    int
 }
 
-// AgentMessageDeltaNotification carries a piece of an agentMessage item's text.
+// AgentMessageDeltaNotification has a piece of an agentMessage item's text.
 type AgentMessageDeltaNotification struct {
 	ThreadID string `json:"threadId"`
 	TurnID   string `json:"turnId"`
@@ -28,26 +27,26 @@ type AgentMessageDeltaNotification struct {
 	Delta    string `json:"delta"`
 }
 
-// NotificationMethod is item/agentMessage/delta.
+// NotificationMethod returns "item/agentMessage/delta".
 func (*AgentMessageDeltaNotification) NotificationMethod() string { return "item/agentMessage/delta" }
 
-// DeltaKey names the agent message.
+// DeltaKey identifies the agent message.
 func (d *AgentMessageDeltaNotification) DeltaKey() DeltaKey {
 	return DeltaKey{d.NotificationMethod(), d.ThreadID, d.ItemID, 0}
 }
 
-// DeltaText is the piece of text.
+// DeltaText returns the piece of text.
 func (d *AgentMessageDeltaNotification) DeltaText() string { return d.Delta }
 
-// WithDelta is a copy of d with another text.
+// WithDelta returns a copy of d with another text.
 func (d *AgentMessageDeltaNotification) WithDelta(text string) Delta {
 	c := *d
 	c.Delta = text
 	return &c
 }
 
-// PlanDeltaNotification carries a piece of a plan item's text. The text of the completed item
-// counts: of several plans in one answer it has the last.
+// PlanDeltaNotification has a piece of a plan item's text. The text of the completed item replaces
+// the pieces. If an answer has several plans, it is the last one.
 type PlanDeltaNotification struct {
 	ThreadID string `json:"threadId"`
 	TurnID   string `json:"turnId"`
@@ -55,18 +54,18 @@ type PlanDeltaNotification struct {
 	Delta    string `json:"delta"`
 }
 
-// NotificationMethod is item/plan/delta.
+// NotificationMethod returns "item/plan/delta".
 func (*PlanDeltaNotification) NotificationMethod() string { return "item/plan/delta" }
 
-// DeltaKey names the plan.
+// DeltaKey identifies the plan.
 func (d *PlanDeltaNotification) DeltaKey() DeltaKey {
 	return DeltaKey{d.NotificationMethod(), d.ThreadID, d.ItemID, 0}
 }
 
-// DeltaText is the piece of text.
+// DeltaText returns the piece of text.
 func (d *PlanDeltaNotification) DeltaText() string { return d.Delta }
 
-// WithDelta is a copy of d with another text.
+// WithDelta returns a copy of d with another text.
 func (d *PlanDeltaNotification) WithDelta(text string) Delta {
 	c := *d
 	c.Delta = text
@@ -81,13 +80,12 @@ type ReasoningSummaryPartAddedNotification struct {
 	SummaryIndex int    `json:"summaryIndex"`
 }
 
-// NotificationMethod is item/reasoning/summaryPartAdded.
+// NotificationMethod returns "item/reasoning/summaryPartAdded".
 func (ReasoningSummaryPartAddedNotification) NotificationMethod() string {
 	return "item/reasoning/summaryPartAdded"
 }
 
-// ReasoningSummaryTextDeltaNotification carries a piece of summary[summaryIndex] of
-// a reasoning item.
+// ReasoningSummaryTextDeltaNotification has a piece of summary[summaryIndex] of a reasoning item.
 type ReasoningSummaryTextDeltaNotification struct {
 	ThreadID     string `json:"threadId"`
 	TurnID       string `json:"turnId"`
@@ -96,28 +94,27 @@ type ReasoningSummaryTextDeltaNotification struct {
 	SummaryIndex int    `json:"summaryIndex"`
 }
 
-// NotificationMethod is item/reasoning/summaryTextDelta.
+// NotificationMethod returns "item/reasoning/summaryTextDelta".
 func (*ReasoningSummaryTextDeltaNotification) NotificationMethod() string {
 	return "item/reasoning/summaryTextDelta"
 }
 
-// DeltaKey names the part of the summary.
+// DeltaKey identifies the part of the summary.
 func (d *ReasoningSummaryTextDeltaNotification) DeltaKey() DeltaKey {
 	return DeltaKey{d.NotificationMethod(), d.ThreadID, d.ItemID, d.SummaryIndex}
 }
 
-// DeltaText is the piece of text.
+// DeltaText returns the piece of text.
 func (d *ReasoningSummaryTextDeltaNotification) DeltaText() string { return d.Delta }
 
-// WithDelta is a copy of d with another text.
+// WithDelta returns a copy of d with another text.
 func (d *ReasoningSummaryTextDeltaNotification) WithDelta(text string) Delta {
 	c := *d
 	c.Delta = text
 	return &c
 }
 
-// ReasoningTextDeltaNotification carries a piece of content[contentIndex] of a
-// reasoning item.
+// ReasoningTextDeltaNotification has a piece of content[contentIndex] of a reasoning item.
 type ReasoningTextDeltaNotification struct {
 	ThreadID     string `json:"threadId"`
 	TurnID       string `json:"turnId"`
@@ -126,26 +123,26 @@ type ReasoningTextDeltaNotification struct {
 	ContentIndex int    `json:"contentIndex"`
 }
 
-// NotificationMethod is item/reasoning/textDelta.
+// NotificationMethod returns "item/reasoning/textDelta".
 func (*ReasoningTextDeltaNotification) NotificationMethod() string { return "item/reasoning/textDelta" }
 
-// DeltaKey names the part of the reasoning.
+// DeltaKey identifies the part of the reasoning.
 func (d *ReasoningTextDeltaNotification) DeltaKey() DeltaKey {
 	return DeltaKey{d.NotificationMethod(), d.ThreadID, d.ItemID, d.ContentIndex}
 }
 
-// DeltaText is the piece of text.
+// DeltaText returns the piece of text.
 func (d *ReasoningTextDeltaNotification) DeltaText() string { return d.Delta }
 
-// WithDelta is a copy of d with another text.
+// WithDelta returns a copy of d with another text.
 func (d *ReasoningTextDeltaNotification) WithDelta(text string) Delta {
 	c := *d
 	c.Delta = text
 	return &c
 }
 
-// CommandExecutionOutputDeltaNotification carries a piece of what a command writes
-// to its standard output and standard error.
+// CommandExecutionOutputDeltaNotification has a piece of a command's standard output and standard
+// error.
 type CommandExecutionOutputDeltaNotification struct {
 	ThreadID string `json:"threadId"`
 	TurnID   string `json:"turnId"`
@@ -153,20 +150,20 @@ type CommandExecutionOutputDeltaNotification struct {
 	Delta    string `json:"delta"`
 }
 
-// NotificationMethod is item/commandExecution/outputDelta.
+// NotificationMethod returns "item/commandExecution/outputDelta".
 func (*CommandExecutionOutputDeltaNotification) NotificationMethod() string {
 	return "item/commandExecution/outputDelta"
 }
 
-// DeltaKey names the command.
+// DeltaKey identifies the command.
 func (d *CommandExecutionOutputDeltaNotification) DeltaKey() DeltaKey {
 	return DeltaKey{d.NotificationMethod(), d.ThreadID, d.ItemID, 0}
 }
 
-// DeltaText is the piece of output.
+// DeltaText returns the piece of output.
 func (d *CommandExecutionOutputDeltaNotification) DeltaText() string { return d.Delta }
 
-// WithDelta is a copy of d with another text.
+// WithDelta returns a copy of d with another text.
 func (d *CommandExecutionOutputDeltaNotification) WithDelta(text string) Delta {
 	c := *d
 	c.Delta = text

@@ -88,11 +88,12 @@ const (
 	KindNotConfined        Kind = "notConfined"
 )
 
-// Error is an error answer: {"code": ..., "message": ..., "data": {"kind": ...}}. The
-// code is one of JSON-RPC 2.0 or -32001, the message is for people, the kind for
-// programs. Clients match how some messages begin.
+// Error is the error of a response: {"code": ..., "message": ..., "data": {"kind": ...}}.
 type Error struct {
-	Code    int        `json:"code"`
+	// Code is a code of JSON-RPC 2.0, or -32001.
+	Code int `json:"code"`
+	// Message is a text for people. Clients of the reference implementation match the beginnings of
+	// some messages.
 	Message string     `json:"message"`
 	Data    *ErrorData `json:"data,omitempty"`
 }
@@ -100,33 +101,32 @@ type Error struct {
 // ErrorData identifies errors for programs, which must not depend on the words of messages.
 type ErrorData struct {
 	Kind Kind `json:"kind"`
-	// Field names the member that was wrong, as a dotted path: "clientInfo.version",
-	// "input.0.text". It is empty where the params as a whole are.
+	// Field is the dotted path of the wrong member: "clientInfo.version", "input.0.text". It is
+	// absent if the params as a whole are wrong.
 	Field string `json:"field,omitempty"`
-	// TurnID names the turn that is in the way, that was expected, or that is the last one of the thread.
+	// TurnID is the active turn, the expected turn, or the last turn of the thread.
 	TurnID string `json:"turnId,omitempty"`
 	// CodexErrorInfo describes a turn that accepts no input.
 	CodexErrorInfo *CodexErrorInfo `json:"codexErrorInfo,omitempty"`
-	// InputErrorCode is input_too_large if the text of an input has more characters, ActualChars,
-	// than an input may have, MaxChars.
+	// InputErrorCode is input_too_large if the text of an input has more characters (ActualChars)
+	// than the maximum (MaxChars).
 	InputErrorCode string `json:"input_error_code,omitempty"`
 	MaxChars       int    `json:"max_chars,omitempty"`
 	ActualChars    int    `json:"actual_chars,omitempty"`
-	// Revision is the one that the thread's context has.
+	// Revision is the current revision of the thread's context.
 	Revision *int64 `json:"revision,omitempty"`
 	// ConfigWriteErrorCode is the reason why the configuration was not written.
 	ConfigWriteErrorCode string `json:"config_write_error_code,omitempty"`
 	// Method is the method of a rejected slash command.
 	Method string `json:"method,omitempty"`
-	// Paths are the files, by their absolute paths, that something else has changed.
+	// Paths are the absolute paths of files that another program has changed.
 	Paths []string `json:"paths,omitempty"`
 }
 
-// Error is the message.
+// Error returns the message.
 func (e *Error) Error() string { return e.Message }
 
-// Refuse is an error of a request that is well formed but cannot be served in
-// this state.
+// Refuse returns the error for a well-formed request that cannot be served in this state.
 func Refuse(kind Kind, format string, args ...any) *Error {
 	return &Error{CodeInvalidRequest, fmt.Sprintf(format, args...), &ErrorData{Kind: kind}}
 }
@@ -138,14 +138,14 @@ func InvalidParams(field, format string, args ...any) *Error {
 		&ErrorData{Kind: KindInvalidParams, Field: field}}
 }
 
-// InputTooLarge refuses an input with too much text.
+// InputTooLarge returns the error for an input with too much text.
 func InputTooLarge(limit, actual int) *Error {
 	return &Error{CodeInvalidParams, fmt.Sprintf("Input exceeds the maximum length of %d characters.", limit),
 		&ErrorData{Kind: KindInputTooLarge, Field: "input", InputErrorCode: "input_too_large", MaxChars: limit,
 			ActualChars: actual}}
 }
 
-// Internal is an error that is the server's own fault, or its machine's.
+// Internal returns the error for a fault of the server or of its machine.
 func Internal(kind Kind, format string, args ...any) *Error {
 	return &Error{CodeInternalError, fmt.Sprintf(format, args...), &ErrorData{Kind: kind}}
 }

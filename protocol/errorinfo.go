@@ -6,9 +6,8 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// CodexErrorInfo is the machine-readable reason of a failed turn: a word, or for
-// failures of HTTP a word with the status, {"httpConnectionFailed":
-// {"httpStatusCode": 401}}.
+// CodexErrorInfo is the machine-readable reason of a failed turn: a word, or for failures of HTTP a
+// word with the status, {"httpConnectionFailed": {"httpStatusCode": 401}}.
 type CodexErrorInfo struct {
 	Kind string
 	// HTTPStatus is nil if the provider sent no response. It is written for the kinds of HTTP failures
@@ -55,7 +54,7 @@ var httpErrorKinds = map[string]bool{
 // MarshalJSON writes the word, or {"<word>": <details>}.
 func (e CodexErrorInfo) MarshalJSON() ([]byte, error) { return e.encode(asIs) }
 
-// Stored is the form that rollouts keep: the words in snake_case.
+// Stored returns the form of rollouts: the words in snake_case.
 func (e CodexErrorInfo) Stored() json.RawMessage {
 	b, err := e.encode(SnakeCase)
 	if err != nil {

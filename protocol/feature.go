@@ -2,11 +2,11 @@ package protocol
 
 import "encoding/json"
 
-// ExperimentalFeatureListParams asks for switches of the configuration. ThreadID has no
-// effect: the configuration that threads begin with counts.
+// ExperimentalFeatureListParams requests the switches of the configuration.
 type ExperimentalFeatureListParams struct {
-	Cursor   *string `json:"cursor,omitempty"`
-	Limit    *uint32 `json:"limit,omitempty"`
+	Cursor *string `json:"cursor,omitempty"`
+	Limit  *uint32 `json:"limit,omitempty"`
+	// ThreadID has no effect: the response has the configuration of new threads.
 	ThreadID *string `json:"threadId,omitempty"`
 }
 
@@ -28,15 +28,16 @@ type ExperimentalFeature struct {
 	DefaultEnabled bool    `json:"defaultEnabled"`
 }
 
-// CollaborationModeListParams asks for the modes of turn/start.
+// CollaborationModeListParams requests the modes for turn/start.
 type CollaborationModeListParams struct{}
 
-// CollaborationModeListResponse is the modes, with what each would set.
+// CollaborationModeListResponse lists the modes and their settings.
 type CollaborationModeListResponse struct {
 	Data []CollaborationModeMask `json:"data"`
 }
 
-// CollaborationModeMask is a mode; null leaves as it is what a thread has.
+// CollaborationModeMask is a mode with its settings. A null setting keeps the setting of the
+// thread.
 type CollaborationModeMask struct {
 	Name            string  `json:"name"`
 	Mode            *string `json:"mode" oneof:"plan default"`
@@ -72,7 +73,7 @@ type PermissionProfileSummary struct {
 	Allowed     bool    `json:"allowed"`
 }
 
-// ConfigRequirementsReadParams asks what an administrator demands of the configuration.
+// ConfigRequirementsReadParams requests the requirements of an administrator for the configuration.
 type ConfigRequirementsReadParams struct{}
 
 // ConfigRequirementsReadResponse reports that there are no requirements. Both members are always null.
@@ -81,14 +82,15 @@ type ConfigRequirementsReadResponse struct {
 	Requirements                  json.RawMessage `json:"requirements"`
 }
 
-// HooksListParams asks for the hooks of working directories, of the server's own without
-// Cwds. ThreadID has no effect.
+// HooksListParams requests the hooks of working directories.
 type HooksListParams struct {
-	Cwds     []string `json:"cwds,omitempty"`
-	ThreadID *string  `json:"threadId,omitempty"`
+	// Cwds are the working directories. The default is the server's own.
+	Cwds []string `json:"cwds,omitempty"`
+	// ThreadID has no effect.
+	ThreadID *string `json:"threadId,omitempty"`
 }
 
-// HooksListResponse is the hooks by working directory.
+// HooksListResponse lists the hooks by working directory.
 type HooksListResponse struct {
 	Data []HooksListEntry `json:"data"`
 }

@@ -1,11 +1,12 @@
 package protocol
 
-// FuzzyFileSearchParams looks for files and directories below Roots whose path is like
-// Query. A later search of the connection with the same CancellationToken ends this one.
+// FuzzyFileSearchParams searches for files and directories below Roots whose paths match a query.
 type FuzzyFileSearchParams struct {
-	Query             string   `json:"query"`
-	Roots             []string `json:"roots"`
-	CancellationToken *string  `json:"cancellationToken,omitempty"`
+	Query string   `json:"query"`
+	Roots []string `json:"roots"`
+	// CancellationToken identifies a series of searches. A later search of the connection with the
+	// same token ends this one.
+	CancellationToken *string `json:"cancellationToken,omitempty"`
 }
 
 // FuzzyFileSearchResponse has the matching files, the best match first.
@@ -13,15 +14,17 @@ type FuzzyFileSearchResponse struct {
 	Files []FuzzyFileSearchResult `json:"files"`
 }
 
-// FuzzyFileSearchResult is a path below a root, as the client wrote that. Indices are the
-// characters of Path that fit, by their places. Scores compare within one answer only.
+// FuzzyFileSearchResult is a path below a root.
 type FuzzyFileSearchResult struct {
-	Root      string   `json:"root"`
-	Path      string   `json:"path"`
-	MatchType string   `json:"match_type" oneof:"file directory"`
-	FileName  string   `json:"file_name"`
-	Score     uint32   `json:"score"`
-	Indices   []uint32 `json:"indices"`
+	// Root is the root in the client's spelling.
+	Root      string `json:"root"`
+	Path      string `json:"path"`
+	MatchType string `json:"match_type" oneof:"file directory"`
+	FileName  string `json:"file_name"`
+	// Score is comparable within one response only.
+	Score uint32 `json:"score"`
+	// Indices are the positions of the matching characters in Path.
+	Indices []uint32 `json:"indices"`
 }
 
 // The values of FuzzyFileSearchResult.MatchType.
@@ -30,15 +33,15 @@ const (
 	MatchDirectory = "directory"
 )
 
-// FuzzyFileSearchSessionStartParams begins a search session for several queries over the current
-// files. SessionID is chosen by the client and unique within its connection. A running session with
-// the same id ends.
+// FuzzyFileSearchSessionStartParams starts a search session for several queries over the current
+// files. A running session with the same id ends.
 type FuzzyFileSearchSessionStartParams struct {
+	// SessionID is an id of the client, unique within its connection.
 	SessionID string   `json:"sessionId"`
 	Roots     []string `json:"roots"`
 }
 
-// FuzzyFileSearchSessionUpdateParams asks a session something else.
+// FuzzyFileSearchSessionUpdateParams sets the query of a session.
 type FuzzyFileSearchSessionUpdateParams struct {
 	SessionID string `json:"sessionId"`
 	Query     string `json:"query"`
@@ -49,14 +52,14 @@ type FuzzyFileSearchSessionStopParams struct {
 	SessionID string `json:"sessionId"`
 }
 
-// FuzzyFileSearchSessionUpdatedNotification has the files that match the session's query so far.
+// FuzzyFileSearchSessionUpdatedNotification has the files that match the session's query until now.
 type FuzzyFileSearchSessionUpdatedNotification struct {
 	SessionID string                  `json:"sessionId"`
 	Query     string                  `json:"query"`
 	Files     []FuzzyFileSearchResult `json:"files"`
 }
 
-// NotificationMethod is fuzzyFileSearch/sessionUpdated.
+// NotificationMethod returns "fuzzyFileSearch/sessionUpdated".
 func (FuzzyFileSearchSessionUpdatedNotification) NotificationMethod() string {
 	return "fuzzyFileSearch/sessionUpdated"
 }
@@ -67,7 +70,7 @@ type FuzzyFileSearchSessionCompletedNotification struct {
 	SessionID string `json:"sessionId"`
 }
 
-// NotificationMethod is fuzzyFileSearch/sessionCompleted.
+// NotificationMethod returns "fuzzyFileSearch/sessionCompleted".
 func (FuzzyFileSearchSessionCompletedNotification) NotificationMethod() string {
 	return "fuzzyFileSearch/sessionCompleted"
 }

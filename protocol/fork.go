@@ -2,13 +2,14 @@ package protocol
 
 import "encoding/json"
 
-// ThreadForkParams creates a thread with the history of another one, loaded or not. LastTurnID is the
-// last turn of the fork. BeforeTurnID is the first turn that the fork does not have. Without both it
-// has all turns. Later lines, also edits of the context, are not in the fork. The other params have
-// the meaning of thread/resume. An ephemeral fork keeps no rollout.
+// ThreadForkParams creates a thread with the history of another one, loaded or not. Later lines,
+// also edits of the context, are not in the fork. Other params have the same meaning as in
+// ThreadResumeParams.
 type ThreadForkParams struct {
-	ThreadID              string                     `json:"threadId"`
-	LastTurnID            *string                    `json:"lastTurnId,omitempty"`
+	ThreadID string `json:"threadId"`
+	// LastTurnID is the last turn of the fork. The default is the last turn of the thread.
+	LastTurnID *string `json:"lastTurnId,omitempty"`
+	// BeforeTurnID is the first turn that the fork does not have.
 	BeforeTurnID          *string                    `json:"beforeTurnId,omitempty"`
 	Path                  *string                    `json:"path,omitempty"`
 	Model                 *string                    `json:"model,omitempty"`
@@ -23,12 +24,13 @@ type ThreadForkParams struct {
 	Config                map[string]json.RawMessage `json:"config,omitempty"`
 	BaseInstructions      *string                    `json:"baseInstructions,omitempty"`
 	DeveloperInstructions *string                    `json:"developerInstructions,omitempty"`
-	Ephemeral             bool                       `json:"ephemeral,omitempty"`
-	ThreadSource          *string                    `json:"threadSource,omitempty"`
-	ExcludeTurns          bool                       `json:"excludeTurns,omitempty"`
+	// Ephemeral creates a fork without a rollout.
+	Ephemeral    bool    `json:"ephemeral,omitempty"`
+	ThreadSource *string `json:"threadSource,omitempty"`
+	ExcludeTurns bool    `json:"excludeTurns,omitempty"`
 }
 
-// Overrides are the params that thread/resume has too.
+// Overrides returns the params that thread/resume has as well.
 func (p *ThreadForkParams) Overrides() *ThreadResumeParams {
 	return &ThreadResumeParams{
 		Model: p.Model, ModelProvider: p.ModelProvider, ServiceTier: p.ServiceTier, Cwd: p.Cwd,
@@ -38,17 +40,18 @@ func (p *ThreadForkParams) Overrides() *ThreadResumeParams {
 	}
 }
 
-// ThreadForkResponse is the answer to thread/fork: the new thread, which is loaded, and
-// the settings its turns will use.
+// ThreadForkResponse has the new thread, which is loaded, and the settings of its next turn.
 type ThreadForkResponse struct {
 	Thread Thread `json:"thread"`
 	ThreadSettingsView
 }
 
-// StoredSize is about the memory of a response with stored items, in bytes, or 0 without them.
+// StoredSize returns the approximate memory of a response with stored items, in bytes, or 0 without
+// them.
 func (r ThreadForkResponse) StoredSize() int { return storedSize(r.Thread.Turns) }
 
-// AppendParts appends what Marshal writes, and flushes it in parts. An unreadable item is an UnreadError.
+// AppendParts appends the output of Marshal, and flushes it in parts. It returns an UnreadError for
+// an unreadable item.
 func (r ThreadForkResponse) AppendParts(b []byte, flush Flush) ([]byte, error) {
 	turns := takeTurns(&r.Thread)
 	return appendChanged(b, r, turns, flush)

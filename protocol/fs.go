@@ -3,30 +3,32 @@ package protocol
 // The fs methods take absolute paths of the machine that the server runs on, and follow
 // links in them. They act for the client's user: no sandbox policy holds for them.
 
-// FsReadFileParams names a file to read.
+// FsReadFileParams reads a file.
 type FsReadFileParams struct {
 	Path string `json:"path"`
 }
 
-// FsReadFileResponse has the content of a file, in base64.
+// FsReadFileResponse has the content of a file.
 type FsReadFileResponse struct {
+	// DataBase64 is the content, in base64.
 	DataBase64 string `json:"dataBase64"`
 }
 
-// FsWriteFileParams gives a file another content, in base64, or makes it.
+// FsWriteFileParams replaces the content of a file, or creates the file.
 type FsWriteFileParams struct {
-	Path       string `json:"path"`
+	Path string `json:"path"`
+	// DataBase64 is the content, in base64.
 	DataBase64 string `json:"dataBase64"`
 }
 
-// FsCreateDirectoryParams creates a directory. Recursive, true by default, also creates its parents
-// and accepts an existing directory.
+// FsCreateDirectoryParams creates a directory.
 type FsCreateDirectoryParams struct {
-	Path      string `json:"path"`
-	Recursive *bool  `json:"recursive,omitempty"`
+	Path string `json:"path"`
+	// Recursive, true by default, also creates the parents and accepts an existing directory.
+	Recursive *bool `json:"recursive,omitempty"`
 }
 
-// FsGetMetadataParams names what to look at.
+// FsGetMetadataParams requests the metadata of a path.
 type FsGetMetadataParams struct {
 	Path string `json:"path"`
 }
@@ -41,7 +43,7 @@ type FsGetMetadataResponse struct {
 	ModifiedAtMs int64 `json:"modifiedAtMs"`
 }
 
-// FsReadDirectoryParams names a directory to list.
+// FsReadDirectoryParams lists a directory.
 type FsReadDirectoryParams struct {
 	Path string `json:"path"`
 }
@@ -51,33 +53,35 @@ type FsReadDirectoryResponse struct {
 	Entries []FsReadDirectoryEntry `json:"entries"`
 }
 
-// FsReadDirectoryEntry is a name in a directory, and what it leads to. Links that lead
-// nowhere are not listed.
+// FsReadDirectoryEntry is an entry of a directory. For a link, it describes the target. Broken
+// links are not listed.
 type FsReadDirectoryEntry struct {
 	FileName    string `json:"fileName"`
 	IsDirectory bool   `json:"isDirectory"`
 	IsFile      bool   `json:"isFile"`
 }
 
-// FsRemoveParams removes a file, a link or a directory. Recursive, true by default, removes
-// what is in a directory; Force, true by default, takes it that there is nothing.
+// FsRemoveParams removes a file, a link or a directory.
 type FsRemoveParams struct {
-	Path      string `json:"path"`
-	Recursive *bool  `json:"recursive,omitempty"`
-	Force     *bool  `json:"force,omitempty"`
+	Path string `json:"path"`
+	// Recursive, true by default, removes the content of a directory as well.
+	Recursive *bool `json:"recursive,omitempty"`
+	// Force, true by default, accepts a path that does not exist.
+	Force *bool `json:"force,omitempty"`
 }
 
-// FsCopyParams copies a file, a link or, with Recursive, a directory. A file takes the place
-// of another; a directory is merged into one that is there.
+// FsCopyParams copies a file, a link or a directory. A file replaces an existing one. A directory
+// is merged into an existing one.
 type FsCopyParams struct {
 	SourcePath      string `json:"sourcePath"`
 	DestinationPath string `json:"destinationPath"`
-	Recursive       bool   `json:"recursive,omitempty"`
+	// Recursive permits to copy a directory.
+	Recursive bool `json:"recursive,omitempty"`
 }
 
-// FsWatchParams subscribes to changes of a file, or of a directory and its direct entries. WatchID is
-// chosen by the client and unique within its connection.
+// FsWatchParams subscribes to changes of a file, or of a directory and its direct entries.
 type FsWatchParams struct {
+	// WatchID is an id of the client, unique within its connection.
 	WatchID string `json:"watchId"`
 	Path    string `json:"path"`
 }
@@ -92,12 +96,13 @@ type FsUnwatchParams struct {
 	WatchID string `json:"watchId"`
 }
 
-// FsChangedNotification has the paths that changed below a watch since the last notification. It has
-// the path of the watch itself if too many paths changed.
+// FsChangedNotification reports changes below a watch.
 type FsChangedNotification struct {
-	WatchID      string   `json:"watchId"`
+	WatchID string `json:"watchId"`
+	// ChangedPaths are the paths that changed since the last notification, or the path of the watch
+	// if too many changed.
 	ChangedPaths []string `json:"changedPaths"`
 }
 
-// NotificationMethod is fs/changed.
+// NotificationMethod returns "fs/changed".
 func (FsChangedNotification) NotificationMethod() string { return "fs/changed" }

@@ -1,21 +1,23 @@
 package protocol
 
-// InitializeParams opens a connection. It must be its first request.
+// InitializeParams opens a connection. It must be the first request.
 type InitializeParams struct {
 	ClientInfo   ClientInfo              `json:"clientInfo"`
 	Capabilities *InitializeCapabilities `json:"capabilities,omitempty"`
 }
 
-// ClientInfo names the client: Name for programs, Title for people.
+// ClientInfo identifies the client.
 type ClientInfo struct {
-	Name    string  `json:"name"`
+	// Name is for programs.
+	Name string `json:"name"`
+	// Title is for people.
 	Title   *string `json:"title,omitempty"`
 	Version string  `json:"version"`
 }
 
 // InitializeCapabilities has the optional features that the client supports.
 type InitializeCapabilities struct {
-	// ExperimentalAPI lets the client use experimental members of params.
+	// ExperimentalAPI permits experimental methods and experimental members of params.
 	ExperimentalAPI bool `json:"experimentalApi,omitempty"`
 	// OptOutNotificationMethods are notifications that are not sent to the client.
 	OptOutNotificationMethods []string `json:"optOutNotificationMethods,omitempty"`
@@ -27,14 +29,16 @@ type InitializeCapabilities struct {
 	SlashCommands *string `json:"slashCommands,omitempty" oneof:"refuse execute"`
 }
 
-// InitializeResponse identifies the server, its directory (an absolute path) and its system:
-// platformFamily is "unix" or "windows", platformOs is "linux" and so on.
+// InitializeResponse identifies the server and its system.
 type InitializeResponse struct {
-	UserAgent      string `json:"userAgent"`
-	CodexHome      string `json:"codexHome"`
+	UserAgent string `json:"userAgent"`
+	// CodexHome is the directory of the server, an absolute path.
+	CodexHome string `json:"codexHome"`
+	// PlatformFamily is "unix" or "windows".
 	PlatformFamily string `json:"platformFamily"`
-	PlatformOs     string `json:"platformOs"`
+	// PlatformOs is the operating system: "linux", "darwin" or "windows".
+	PlatformOs string `json:"platformOs"`
 }
 
-// Empty is the answer {} of methods that answer nothing.
+// Empty is the result {} of methods without a result.
 type Empty struct{}

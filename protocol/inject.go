@@ -7,14 +7,14 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// ThreadInjectItemsParams adds entries to the model's input history of a loaded thread:
-// messages, calls and outputs in the form of the Responses API.
+// ThreadInjectItemsParams adds items to the model's input history of a loaded thread.
 type ThreadInjectItemsParams struct {
-	ThreadID string            `json:"threadId"`
-	Items    []json.RawMessage `json:"items"`
+	ThreadID string `json:"threadId"`
+	// Items are messages, calls and outputs in the form of the Responses API.
+	Items []json.RawMessage `json:"items"`
 }
 
-// Decode reads the items. What has a type that is not known is kept, and not sent.
+// Decode decodes the items. Items of unknown types are kept, but not sent to the model.
 func (p *ThreadInjectItemsParams) Decode() ([]ResponseItem, *Error) {
 	if len(p.Items) == 0 {
 		return nil, Refuse(KindInvalidRequest, "items must not be empty")
@@ -22,8 +22,8 @@ func (p *ThreadInjectItemsParams) Decode() ([]ResponseItem, *Error) {
 	return DecodeItems("items", p.Items)
 }
 
-// DecodeItems reads the response items of a member of params. Items of unknown types are kept, and
-// not sent to the model.
+// DecodeItems decodes the response items of a member of params. Items of unknown types are kept,
+// but not sent to the model.
 func DecodeItems(member string, raws []json.RawMessage) ([]ResponseItem, *Error) {
 	items := make([]ResponseItem, len(raws))
 	for i, raw := range raws {

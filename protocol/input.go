@@ -6,26 +6,27 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// UserInput is one part of the user's input: {"type": "text", "text": ...} and so on. Params accept
-// complete variants only. Elsewhere, in items of files and of other versions, any other part is an
-// *Unknown.
+// UserInput is one part of the user's input, with a tag: {"type": "text", "text": ...} and so on.
+// Params accept complete variants only. Elsewhere, in items of files and of other versions, any
+// other part is an *Unknown.
 type UserInput struct{ UserInputVariant }
 
 // UserInputVariant is *TextInput, *ImageInput, *LocalImageInput, *AudioInput,
 // *LocalAudioInput, *SkillInput, *MentionInput or *Unknown.
 type UserInputVariant interface{ userInput() }
 
-// TextInput is text, with the ranges of it that the client shows in another way.
+// TextInput is text.
 type TextInput struct {
-	Text         string        `json:"text"`
+	Text string `json:"text"`
+	// TextElements are ranges of the text that the client shows in another way.
 	TextElements []TextElement `json:"text_elements" default:"[]"`
 }
 
-// TextElement is a range of a text, such as a mention. Placeholder is the text that the
-// client shows in its place.
+// TextElement is a range of a text, such as a mention.
 type TextElement struct {
-	ByteRange   ByteRange `json:"byteRange"`
-	Placeholder *string   `json:"placeholder" default:"null"`
+	ByteRange ByteRange `json:"byteRange"`
+	// Placeholder is the text that the client shows instead of the range, or null.
+	Placeholder *string `json:"placeholder" default:"null"`
 }
 
 // ByteRange is a range of a text in bytes of UTF-8. The end is exclusive.
@@ -56,13 +57,13 @@ type LocalAudioInput struct {
 	Path string `json:"path"`
 }
 
-// SkillInput names a skill to use, and the file that describes it.
+// SkillInput selects a skill by its name and its file.
 type SkillInput struct {
 	Name string `json:"name"`
 	Path string `json:"path"`
 }
 
-// MentionInput names a file or a resource.
+// MentionInput refers to a file or a resource.
 type MentionInput struct {
 	Name string `json:"name"`
 	Path string `json:"path"`
@@ -90,8 +91,8 @@ var userInputs = newVariants("type",
 // MarshalJSON writes the variant with its type.
 func (u UserInput) MarshalJSON() ([]byte, error) { return userInputs.encode(u.UserInputVariant) }
 
-// UnmarshalJSON keeps an object with a type that is no complete form of a known
-// variant as *Unknown.
+// UnmarshalJSON decodes a complete known variant. It keeps any other object with a type as
+// *Unknown.
 func (u *UserInput) UnmarshalJSON(b []byte) error {
 	in := gjson.ParseBytes(b)
 	err := u.decodeParams(in)

@@ -5,9 +5,9 @@ import (
 	"fmt"
 )
 
-// ThreadItem is one entry of a conversation as a user interface shows it: a variant, {"type": "plan",
-// ...}, with startedAtMs and completedAtMs beside its members. Times are in Unix milliseconds, or null
-// if unknown.
+// ThreadItem is one entry of a conversation as a user interface shows it, with a tag: {"type":
+// "plan", ...}. The members startedAtMs and completedAtMs are in Unix milliseconds, or null if
+// unknown.
 type ThreadItem struct {
 	ThreadItemVariant
 	StartedAtMs   *int64
@@ -21,30 +21,33 @@ type ThreadItemVariant interface {
 	ItemID() string
 }
 
-// UserMessageItem is a message of the user. ClientID is the clientUserMessageId of its request.
+// UserMessageItem is a message of the user.
 type UserMessageItem struct {
-	ID       string      `json:"id"`
+	ID string `json:"id"`
+	// ClientID is the clientUserMessageId of its request.
 	ClientID *string     `json:"clientId"`
 	Content  []UserInput `json:"content"`
 }
 
-// AgentMessageItem is a message of the agent. Phase is null if the model does not report it.
-// MemoryCitation, moderation, delivery and questions are always null.
+// AgentMessageItem is a message of the agent. Moderation, MemoryCitation, Delivery and Questions
+// are always null.
 type AgentMessageItem struct {
-	Moderation     json.RawMessage `json:"moderation"`
-	ID             string          `json:"id"`
-	Text           string          `json:"text"`
+	Moderation json.RawMessage `json:"moderation"`
+	ID         string          `json:"id"`
+	Text       string          `json:"text"`
+	// Phase is null if the model does not report it.
 	Phase          *string         `json:"phase" oneof:"commentary partial_answer final_answer"`
 	MemoryCitation json.RawMessage `json:"memoryCitation"`
 	Delivery       json.RawMessage `json:"delivery"`
 	Questions      json.RawMessage `json:"questions"`
 }
 
-// ReasoningItem is the reasoning of the model: the parts of its summary, and of the raw text if the
-// provider sends it.
+// ReasoningItem is the reasoning of the model.
 type ReasoningItem struct {
-	ID      string   `json:"id"`
+	ID string `json:"id"`
+	// Summary has the parts of the summary.
 	Summary []string `json:"summary"`
+	// Content has the parts of the raw text, if the provider sends it.
 	Content []string `json:"content"`
 }
 
@@ -54,23 +57,28 @@ type PlanItem struct {
 	Text string `json:"text"`
 }
 
-// CommandExecutionItem is a command that the agent ran, or asked to run. Command is a line for a
-// shell. Cwd is an absolute path. AggregatedOutput has standard output and standard error together; a
-// long output lacks its middle. ProcessID, AggregatedOutput, ExitCode and DurationMs (milliseconds)
-// are null if the command did not run, or has not ended.
+// CommandExecutionItem is a command that the agent ran, or asked to run. ProcessID,
+// AggregatedOutput, ExitCode and DurationMs are null if the command did not run or has not ended.
 type CommandExecutionItem struct {
-	ID               string                 `json:"id"`
-	PluginID         *string                `json:"pluginId"`
-	ScriptPath       *string                `json:"scriptPath"`
-	Command          string                 `json:"command"`
-	Cwd              string                 `json:"cwd"`
-	ProcessID        *string                `json:"processId"`
-	Source           string                 `json:"source" oneof:"agent userShell unifiedExecStartup unifiedExecInteraction"`
-	Status           CommandExecutionStatus `json:"status"`
-	CommandActions   []CommandAction        `json:"commandActions"`
-	AggregatedOutput *string                `json:"aggregatedOutput"`
-	ExitCode         *int                   `json:"exitCode"`
-	DurationMs       *int64                 `json:"durationMs"`
+	ID         string  `json:"id"`
+	PluginID   *string `json:"pluginId"`
+	ScriptPath *string `json:"scriptPath"`
+	// Command is a command line in the syntax of a shell.
+	Command string `json:"command"`
+	// Cwd is an absolute path.
+	Cwd       string  `json:"cwd"`
+	ProcessID *string `json:"processId"`
+	// Source is unifiedExecStartup for a command that ran, agent for one that needed an approval or
+	// was declined, and userShell for one of the user.
+	Source         string                 `json:"source" oneof:"agent userShell unifiedExecStartup unifiedExecInteraction"`
+	Status         CommandExecutionStatus `json:"status"`
+	CommandActions []CommandAction        `json:"commandActions"`
+	// AggregatedOutput is standard output and standard error together. A long output lacks its
+	// middle.
+	AggregatedOutput *string `json:"aggregatedOutput"`
+	ExitCode         *int    `json:"exitCode"`
+	// DurationMs is in milliseconds.
+	DurationMs *int64 `json:"durationMs"`
 }
 
 // CommandExecutionStatus is the state of a command.
@@ -93,8 +101,8 @@ const (
 	SourceUser    = "userShell"
 )
 
-// CommandAction is the action of a part of a command, for a short display. Type is read, listFiles,
-// search or unknown. Name and Path belong to read, Query and Path to search, Path to listFiles.
+// CommandAction is the action of a part of a command, for a short display: read with name and path,
+// listFiles with path, search with query and path, or unknown.
 type CommandAction struct {
 	Type    string
 	Command string
@@ -137,8 +145,8 @@ func (a CommandAction) MarshalJSON() ([]byte, error) {
 	}{"unknown", a.Command})
 }
 
-// UnmarshalJSON reads an action of the wire or of a file, which calls the command
-// cmd. A type that is not known is written as unknown.
+// UnmarshalJSON decodes an action of the wire or of a file. Files have the member cmd instead of
+// command. An unknown type becomes unknown.
 func (a *CommandAction) UnmarshalJSON(b []byte) error {
 	var v struct {
 		Type    string  `json:"type"`
@@ -158,7 +166,7 @@ func (a *CommandAction) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// FileChangeItem is a patch that the agent applied, or wanted to apply, file by file.
+// FileChangeItem is a patch that the agent applied, or asked to apply.
 type FileChangeItem struct {
 	ID      string             `json:"id"`
 	Changes []FileUpdateChange `json:"changes"`
@@ -173,16 +181,17 @@ const (
 	PatchDeclined   = "declined"
 )
 
-// FileUpdateChange is the change of one file. Kind is {"type": "add"}, {"type":
-// "delete"} or {"type": "update", "move_path": <path or null>}; Diff is a unified
-// diff, of an added or deleted file its content.
+// FileUpdateChange is the change of one file.
 type FileUpdateChange struct {
-	Path string          `json:"path"`
+	Path string `json:"path"`
+	// Kind is {"type": "add"}, {"type": "delete"} or {"type": "update", "move_path": <path or
+	// null>}.
 	Kind json.RawMessage `json:"kind"`
-	Diff string          `json:"diff"`
+	// Diff is a unified diff, or the content of an added or deleted file.
+	Diff string `json:"diff"`
 }
 
-// ImageViewItem is an image file that the agent looked at.
+// ImageViewItem is an image file that the agent viewed.
 type ImageViewItem struct {
 	ID   string `json:"id"`
 	Path string `json:"path"`
@@ -193,46 +202,48 @@ type ContextCompactionItem struct {
 	ID string `json:"id"`
 }
 
-// EnteredReviewModeItem marks the begin of a review. Review is a short description of its target.
+// EnteredReviewModeItem marks the begin of a review.
 type EnteredReviewModeItem struct {
-	ID     string `json:"id"`
+	ID string `json:"id"`
+	// Review is a short description of the review's target.
 	Review string `json:"review"`
 }
 
-// ExitedReviewModeItem marks the end of a review. Review is its result, as text.
+// ExitedReviewModeItem marks the end of a review.
 type ExitedReviewModeItem struct {
-	ID     string `json:"id"`
+	ID string `json:"id"`
+	// Review is the result of the review, as text.
 	Review string `json:"review"`
 }
 
-// ItemID is the item's id.
+// ItemID returns the item's id.
 func (i *UserMessageItem) ItemID() string { return i.ID }
 
-// ItemID is the item's id.
+// ItemID returns the item's id.
 func (i *AgentMessageItem) ItemID() string { return i.ID }
 
-// ItemID is the item's id.
+// ItemID returns the item's id.
 func (i *ReasoningItem) ItemID() string { return i.ID }
 
-// ItemID is the item's id.
+// ItemID returns the item's id.
 func (i *PlanItem) ItemID() string { return i.ID }
 
-// ItemID is the item's id.
+// ItemID returns the item's id.
 func (i *CommandExecutionItem) ItemID() string { return i.ID }
 
-// ItemID is the item's id.
+// ItemID returns the item's id.
 func (i *FileChangeItem) ItemID() string { return i.ID }
 
-// ItemID is the item's id.
+// ItemID returns the item's id.
 func (i *ImageViewItem) ItemID() string { return i.ID }
 
-// ItemID is the item's id.
+// ItemID returns the item's id.
 func (i *ContextCompactionItem) ItemID() string { return i.ID }
 
-// ItemID is the item's id.
+// ItemID returns the item's id.
 func (i *EnteredReviewModeItem) ItemID() string { return i.ID }
 
-// ItemID is the item's id.
+// ItemID returns the item's id.
 func (i *ExitedReviewModeItem) ItemID() string { return i.ID }
 
 // ItemID returns the id in the raw JSON, or "".

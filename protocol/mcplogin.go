@@ -1,14 +1,16 @@
 package protocol
 
-// McpServerOauthLoginParams begins a login at an MCP server, of the thread's configuration if there is a thread. Scopes
-// override those of the configuration. TimeoutSecs is the time that the user has; 0 and less count as 1. Clients cannot
-// be registered by cimd.
+// McpServerOauthLoginParams starts a login at an MCP server.
 type McpServerOauthLoginParams struct {
-	Name               string    `json:"name"`
-	ThreadID           *string   `json:"threadId,omitempty"`
-	ClientRegistration *string   `json:"clientRegistration,omitempty" oneof:"auto cimd dcr"`
-	Scopes             *[]string `json:"scopes,omitempty"`
-	TimeoutSecs        *int64    `json:"timeoutSecs,omitempty"`
+	Name string `json:"name"`
+	// ThreadID selects the configuration of a thread.
+	ThreadID *string `json:"threadId,omitempty"`
+	// ClientRegistration is auto, the default, or dcr. cimd is rejected.
+	ClientRegistration *string `json:"clientRegistration,omitempty" oneof:"auto cimd dcr"`
+	// Scopes override the scopes of the configuration.
+	Scopes *[]string `json:"scopes,omitempty"`
+	// TimeoutSecs is the time limit of the login, in seconds. Values below 1 count as 1.
+	TimeoutSecs *int64 `json:"timeoutSecs,omitempty"`
 }
 
 // Check rejects a way of registration that this server does not have.
@@ -20,23 +22,24 @@ func (p *McpServerOauthLoginParams) Check() error {
 	return nil
 }
 
-// McpServerOauthLoginResponse has the address to open. McpServerOauthLoginCompletedNotification follows with the
-// same id.
+// McpServerOauthLoginResponse has the address to open in a browser. A
+// mcpServer/oauthLogin/completed notification follows with the same id.
 type McpServerOauthLoginResponse struct {
 	AuthorizationURL string `json:"authorizationUrl"`
 	LoginID          string `json:"loginId"`
 }
 
-// McpServerOauthLoginCompletedNotification reports the end of a login. Error is the reason of a failure.
+// McpServerOauthLoginCompletedNotification reports the end of a login.
 type McpServerOauthLoginCompletedNotification struct {
 	Name     string  `json:"name"`
 	ThreadID *string `json:"threadId"`
 	LoginID  *string `json:"loginId"`
 	Success  bool    `json:"success"`
-	Error    *string `json:"error,omitempty"`
+	// Error is the reason of a failure. It is absent otherwise.
+	Error *string `json:"error,omitempty"`
 }
 
-// NotificationMethod is mcpServer/oauthLogin/completed.
+// NotificationMethod returns "mcpServer/oauthLogin/completed".
 func (McpServerOauthLoginCompletedNotification) NotificationMethod() string {
 	return "mcpServer/oauthLogin/completed"
 }

@@ -7,14 +7,14 @@ const (
 	MemoryDisabled = "disabled"
 )
 
-// The kinds of memories: summaries of what left the contexts of threads, and pieces of the
-// files of a repository.
+// The kinds of memories: summaries of items that left the contexts of threads, and pieces of the files
+// of a repository.
 const (
 	MemorySummary = "summary"
 	MemoryCode    = "code"
 )
 
-// ReminderHead begins the message that reminds the model of what is remembered.
+// ReminderHead begins the message with memories for the model.
 const ReminderHead = "[memory:summary v1 |"
 
 // ModeTag and ModeEnd enclose the instructions for a mode in a message of the developer, SkillsTag and SkillsEnd a list
@@ -29,13 +29,13 @@ const (
 // LineMemoryMode is the type of a line with a StoredMemoryMode.
 const LineMemoryMode = "memory_mode"
 
-// StoredMemoryMode is the payload of the line that keeps the mode of a thread's memory.
+// StoredMemoryMode is the payload of the line that stores the mode of a thread's memory.
 type StoredMemoryMode struct {
 	Mode string `json:"mode"`
 }
 
-// ThreadMemoryModeSetParams sets the mode of a thread's memory, loaded or not. A thread whose
-// memory is disabled is not summarised and its model not reminded of anything.
+// ThreadMemoryModeSetParams sets the mode of a thread's memory, loaded or not. If it is disabled,
+// the thread is not summarized, and its model gets no reminders.
 type ThreadMemoryModeSetParams struct {
 	ThreadID string     `json:"threadId"`
 	Mode     MemoryMode `json:"mode"`
@@ -55,97 +55,111 @@ func (m *MemoryMode) UnmarshalJSON(b []byte) error {
 type MemoryUpdatedNotification struct {
 	ThreadID string `json:"threadId"`
 	RepoKey  string `json:"repoKey"`
-	Stored   int    `json:"stored"`
+	// Stored is the number of summaries.
+	Stored int `json:"stored"`
 }
 
-// NotificationMethod is memory/updated.
+// NotificationMethod returns "memory/updated".
 func (MemoryUpdatedNotification) NotificationMethod() string { return "memory/updated" }
 
-// MemoryView is something that is remembered. RepoKey is the root of its repository, or the
-// directory outside of one. SessionID is the thread that a summary comes from, and ItemIDs its
-// context items; Path the file of a piece of code. CreatedAt is in Unix milliseconds.
+// MemoryView is a memory: a summary of context items, or a piece of a repository's file.
 type MemoryView struct {
-	ID        string   `json:"id"`
-	RepoKey   string   `json:"repoKey"`
-	Kind      string   `json:"kind"`
-	SessionID string   `json:"sessionId"`
-	CreatedAt int64    `json:"createdAt"`
-	Title     string   `json:"title"`
-	Text      string   `json:"text"`
-	ItemIDs   []string `json:"itemIds"`
+	ID string `json:"id"`
+	// RepoKey is the root of the repository, or the directory outside of a repository.
+	RepoKey string `json:"repoKey"`
+	Kind    string `json:"kind"`
+	// SessionID is the thread of a summary.
+	SessionID string `json:"sessionId"`
+	// CreatedAt is in Unix milliseconds.
+	CreatedAt int64  `json:"createdAt"`
+	Title     string `json:"title"`
+	Text      string `json:"text"`
+	// ItemIDs are the context items of a summary.
+	ItemIDs []string `json:"itemIds"`
 }
 
-// MemorySearchParams searches the memory of a repository. RepoKey is a directory in it; the default is
-// the working directory of the server. Kinds are MemorySummary and MemoryCode; the default is both.
-// Limit is 10 by default, and at most 100.
+// MemorySearchParams searches the memory of a repository.
 type MemorySearchParams struct {
-	Query   string   `json:"query"`
-	RepoKey *string  `json:"repoKey,omitempty"`
-	Kinds   []string `json:"kinds,omitempty"`
-	Limit   *uint32  `json:"limit,omitempty"`
+	Query string `json:"query"`
+	// RepoKey is a directory in the repository. The default is the working directory of the server.
+	RepoKey *string `json:"repoKey,omitempty"`
+	// Kinds are summary and code. The default is both.
+	Kinds []string `json:"kinds,omitempty"`
+	// Limit is 10 by default, and at most 100.
+	Limit *uint32 `json:"limit,omitempty"`
 }
 
-// MemoryHit is something that was found, with how well it fits: more is better, and only to
-// be compared within one answer.
+// MemoryHit is a memory that matches.
 type MemoryHit struct {
 	MemoryView
+	// Score is greater for a better match. It is comparable within one response only.
 	Score float64 `json:"score"`
 }
 
-// MemorySearchResponse has the matches, the best first. Semantic is set if vectors were compared as
-// well.
+// MemorySearchResponse has the matches, the best first.
 type MemorySearchResponse struct {
-	Data     []MemoryHit `json:"data"`
-	Semantic bool        `json:"semantic"`
+	Data []MemoryHit `json:"data"`
+	// Semantic is set if the search also compared vectors.
+	Semantic bool `json:"semantic"`
 }
 
-// MemoryListParams lists summaries, the newest first, of all repositories by default.
+// MemoryListParams lists summaries, the newest first.
 type MemoryListParams struct {
+	// RepoKey selects a repository. The default is all.
 	RepoKey   *string `json:"repoKey,omitempty"`
 	SessionID *string `json:"sessionId,omitempty"`
 	Cursor    *string `json:"cursor,omitempty"`
 	Limit     *uint32 `json:"limit,omitempty"`
 }
 
-// MemoryListResponse is a page. NextCursor is null on the last one.
+// MemoryListResponse is a page of summaries.
 type MemoryListResponse struct {
-	Data       []MemoryView `json:"data"`
-	NextCursor *string      `json:"nextCursor"`
+	Data []MemoryView `json:"data"`
+	// NextCursor is null on the last page.
+	NextCursor *string `json:"nextCursor"`
 }
 
-// MemoryForgetParams deletes memories: those of Ids or, with All, all memories, or those of the
-// repository RepoKey.
+// MemoryForgetParams deletes memories: the memories of Ids or, with All, all memories or all of one
+// repository.
 type MemoryForgetParams struct {
-	Ids     []string `json:"ids,omitempty"`
-	All     bool     `json:"all,omitempty"`
-	RepoKey *string  `json:"repoKey,omitempty"`
+	Ids []string `json:"ids,omitempty"`
+	All bool     `json:"all,omitempty"`
+	// RepoKey limits All to a repository.
+	RepoKey *string `json:"repoKey,omitempty"`
 }
 
-// MemoryForgetResponse counts what was forgotten. It is gone from the disk.
+// MemoryForgetResponse is the result of memory/forget. The memories are deleted from the disk.
 type MemoryForgetResponse struct {
+	// Forgotten is the number of deleted memories.
 	Forgotten int `json:"forgotten"`
 }
 
-// MemoryResetParams forgets everything, what is known of files included.
+// MemoryResetParams deletes all memories, including the indexed files.
 type MemoryResetParams struct{}
 
-// MemoryStatusParams asks how the memory is.
+// MemoryStatusParams requests the state of the memory.
 type MemoryStatusParams struct{}
 
-// MemoryStatusResponse is the state of the memory, by the configuration for all threads. Summaries,
-// Code and Repositories are counts. Bytes is the size on the disk. Indexes are the repositories whose
-// files are indexed. Error is the last error, or null. The members that begin with v2 are those of the
-// reference implementation.
+// MemoryStatusResponse is the state of the memory, by the configuration for all threads. The
+// members that begin with v2 have the meaning of the reference implementation.
 type MemoryStatusResponse struct {
-	Summarizes   bool              `json:"summarizes"`
-	Reminds      bool              `json:"reminds"`
-	Summaries    int               `json:"summaries"`
-	Code         int               `json:"code"`
-	Repositories int               `json:"repositories"`
-	Bytes        int64             `json:"bytes"`
-	Embeddings   *MemoryEmbeddings `json:"embeddings"`
-	Indexes      []MemoryCodeIndex `json:"indexes"`
-	Error        *string           `json:"error"`
+	// Summarizes is set if summaries are stored.
+	Summarizes bool `json:"summarizes"`
+	// Reminds is set if the model gets reminders.
+	Reminds bool `json:"reminds"`
+	// Summaries is the number of summaries.
+	Summaries int `json:"summaries"`
+	// Code is the number of pieces of code.
+	Code int `json:"code"`
+	// Repositories is the number of repositories.
+	Repositories int `json:"repositories"`
+	// Bytes is the size on the disk.
+	Bytes      int64             `json:"bytes"`
+	Embeddings *MemoryEmbeddings `json:"embeddings"`
+	// Indexes are the repositories whose files are indexed.
+	Indexes []MemoryCodeIndex `json:"indexes"`
+	// Error is the last error, or null.
+	Error *string `json:"error"`
 
 	V2ConsolidatedThreads int  `json:"v2ConsolidatedThreads"`
 	V2Ready               bool `json:"v2Ready"`
@@ -159,37 +173,39 @@ type MemoryEmbeddings struct {
 	Pending   int    `json:"pending"`
 }
 
-// MemoryIndexPauseParams pauses or resumes the indexing of a repository. RepoKey has the meaning of
-// MemorySearchParams.
+// MemoryIndexPauseParams pauses or resumes the indexing of a repository.
 type MemoryIndexPauseParams struct {
+	// RepoKey has the same meaning as in MemorySearchParams.
 	RepoKey *string `json:"repoKey,omitempty"`
 	Paused  bool    `json:"paused"`
 }
 
-// MemoryIndexPauseResponse reports whether the repository is indexed at all.
+// MemoryIndexPauseResponse is the result of memory/index/pause.
 type MemoryIndexPauseResponse struct {
+	// Found is false if the repository is not indexed.
 	Found bool `json:"found"`
 }
 
-// MemoryCodeIndex is the progress of the index of a repository. Phase is walking, reading, idle,
-// paused, failed, or elsewhere if another server indexes it. Error is the reason if the last scan
-// failed. Skipped counts skipped files by reason.
+// MemoryCodeIndex is the progress of the index of a repository.
 type MemoryCodeIndex struct {
-	RepoKey string         `json:"repoKey"`
-	Phase   string         `json:"phase"`
-	Files   int            `json:"files"`
-	Done    int            `json:"done"`
-	Chunks  int            `json:"chunks"`
-	Bytes   int64          `json:"bytes"`
-	Error   *string        `json:"error"`
+	RepoKey string `json:"repoKey"`
+	// Phase is walking, reading, idle, paused, failed, or elsewhere if another server indexes it.
+	Phase  string `json:"phase"`
+	Files  int    `json:"files"`
+	Done   int    `json:"done"`
+	Chunks int    `json:"chunks"`
+	Bytes  int64  `json:"bytes"`
+	// Error is the reason if the last scan failed.
+	Error *string `json:"error"`
+	// Skipped has the numbers of skipped files by reason.
 	Skipped map[string]int `json:"skipped"`
 }
 
-// MemoryIndexProgressNotification reports changes of the progress of a repository's index, at most a
-// few times a second.
+// MemoryIndexProgressNotification reports the progress of a repository's index, at most a few times
+// a second.
 type MemoryIndexProgressNotification struct {
 	MemoryCodeIndex
 }
 
-// NotificationMethod is memory/index/progress.
+// NotificationMethod returns "memory/index/progress".
 func (MemoryIndexProgressNotification) NotificationMethod() string { return "memory/index/progress" }

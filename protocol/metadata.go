@@ -6,8 +6,8 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// ThreadDeleteParams deletes a thread, loaded or not, archived or not. It must have no
-// turn under way.
+// ThreadDeleteParams deletes a thread, loaded or not, archived or not. The thread must have no
+// active turn.
 type ThreadDeleteParams struct {
 	ThreadID string `json:"threadId"`
 }
@@ -17,7 +17,7 @@ type ThreadDeletedNotification struct {
 	ThreadID string `json:"threadId"`
 }
 
-// NotificationMethod is thread/deleted.
+// NotificationMethod returns "thread/deleted".
 func (ThreadDeletedNotification) NotificationMethod() string { return "thread/deleted" }
 
 // ThreadMetadataUpdateParams changes the metadata of a thread.
@@ -27,7 +27,7 @@ type ThreadMetadataUpdateParams struct {
 }
 
 // ThreadMetadataGitInfoUpdateParams changes the given members of a GitInfo. Null and "" clear a
-// member; this type has "" for both.
+// member.
 type ThreadMetadataGitInfoUpdateParams struct {
 	Sha       *string `json:"sha,omitempty"`
 	Branch    *string `json:"branch,omitempty"`
@@ -51,14 +51,14 @@ func (p *ThreadMetadataGitInfoUpdateParams) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// ThreadMetadataUpdateResponse shows the thread without its turns.
+// ThreadMetadataUpdateResponse has the thread without its turns.
 type ThreadMetadataUpdateResponse struct {
 	Thread Thread `json:"thread"`
 }
 
-// ThreadMetadata is the payload of the line that stores the metadata of a thread. Git is null if it is
-// empty.
+// ThreadMetadata is the payload of the line that stores the metadata of a thread.
 type ThreadMetadata struct {
+	// Git is null if it is empty.
 	Git *StoredGitInfo `json:"git"`
 }
 

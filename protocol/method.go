@@ -5,8 +5,8 @@ import (
 	"reflect"
 )
 
-// Caller names the request that an answer goes to: a connection, and the number
-// that the server gave the request. The zero Caller takes no answer.
+// Caller identifies a request of a client: a connection, and the number that the server gave the
+// request. The zero Caller gets no response.
 type Caller struct{ Conn, Request uint64 }
 
 // Handler serves the methods. A method returns an error to refuse; otherwise the
@@ -133,16 +133,16 @@ type Method struct {
 	Doc    string
 	// BeforeInitialize is set if the method may be called before initialize.
 	BeforeInitialize bool
-	// Own is set where the reference implementation does not have the method, or has it
-	// among its experimental ones only, without a promise that it stays.
+	// Own is set if the reference implementation does not have the method, or has it among its
+	// experimental ones only, which may change.
 	Own bool
 	// Gated is set for methods that a client may call only with the capability experimentalApi.
 	Gated bool
 	// Experimental lists members of the params that a client may use only with the
 	// capability experimentalApi.
 	Experimental []string
-	// Urgent is set for what ends work: some of it is taken where all else is refused for
-	// overload.
+	// Urgent is set for methods that end work. Under overload, the server still accepts some of
+	// their requests.
 	Urgent bool
 	// Serve decodes params and calls the handler. Absent params are read as {}.
 	Serve func(h Handler, to Caller, params json.RawMessage) error
@@ -191,7 +191,7 @@ func (m Method) experimental(members ...string) Method {
 	return m
 }
 
-// Methods is the method table.
+// Methods returns the table of methods.
 func Methods() []Method {
 	return []Method{
 		method[InitializeParams, InitializeResponse]("initialize", Handler.Initialize,
@@ -266,7 +266,7 @@ func Methods() []Method {
 			"Compares the files with a checkpoint.").own(),
 		method[ThreadCheckpointRevertParams, ThreadCheckpointRevertResponse]("thread/checkpoint/revert",
 			Handler.ThreadCheckpointRevert,
-			"Undoes what turns changed in the files, the conversation, or both.").own(),
+			"Undoes the changes of turns in the files, the conversation, or both.").own(),
 		method[TurnStartParams, TurnStartResponse]("turn/start", Handler.TurnStart,
 			"Starts a turn with the user's input, or adds the input to the active turn.").
 			experimental("additionalContext", "collaborationMode", "cyberAccessProgram", "environments", "multiAgentMode",
@@ -336,7 +336,7 @@ func Methods() []Method {
 			"Starts a turn that compacts the context."),
 		method[ThreadCompactProposeParams, ThreadCompactProposeResponse]("thread/compact/propose",
 			Handler.ThreadCompactPropose,
-			"Drafts a compaction, and lists what it would lose.").own(),
+			"Drafts a compaction, and lists the facts that it would lose.").own(),
 		method[ThreadCompactCommitParams, ThreadCompactCommitResponse]("thread/compact/commit", Handler.ThreadCompactCommit,
 			"Applies the compaction of a draft, with its text or an edited one.").own(),
 		method[ThreadCompactCancelParams, ThreadCompactCancelResponse]("thread/compact/cancel", Handler.ThreadCompactCancel,
@@ -455,16 +455,16 @@ type ServerRequest struct {
 	Doc    string
 }
 
-// MethodCommandApproval asks whether a command may run.
+// MethodCommandApproval requests the approval of a command.
 const MethodCommandApproval = "item/commandExecution/requestApproval"
 
-// MethodFileChangeApproval asks whether files may be changed.
+// MethodFileChangeApproval requests the approval of changes of files.
 const MethodFileChangeApproval = "item/fileChange/requestApproval"
 
 // MethodToolCall asks the client to run one of its tools.
 const MethodToolCall = "item/tool/call"
 
-// MethodUserInput puts questions to the user.
+// MethodUserInput asks the user questions.
 const MethodUserInput = "item/tool/requestUserInput"
 
 // ServerRequests lists the requests that the server sends to the client.

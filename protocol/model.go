@@ -2,14 +2,16 @@ package protocol
 
 import "encoding/json"
 
-// ModelListParams requests the models for turns, hidden ones only with IncludeHidden. The provider is
-// ModelProvider, or the default of new threads. Cursor is the NextCursor of the page before. Without
-// Limit, one page has all models.
+// ModelListParams requests the models for turns.
 type ModelListParams struct {
+	// ModelProvider is the provider. The default is the provider of new threads.
 	ModelProvider *string `json:"modelProvider,omitempty"`
-	Cursor        *string `json:"cursor,omitempty"`
-	Limit         *uint32 `json:"limit,omitempty"`
-	IncludeHidden *bool   `json:"includeHidden,omitempty"`
+	// Cursor is the nextCursor of the page before.
+	Cursor *string `json:"cursor,omitempty"`
+	// Limit is the maximum number of models of a page. By default, one page has all.
+	Limit *uint32 `json:"limit,omitempty"`
+	// IncludeHidden also lists hidden models.
+	IncludeHidden *bool `json:"includeHidden,omitempty"`
 }
 
 // ModelListResponse is a page of the list of models.
@@ -18,10 +20,11 @@ type ModelListResponse struct {
 	NextCursor *string `json:"nextCursor"`
 }
 
-// Model is a model for turns. Turns name it by Model. ContextWindow is in tokens, or null if unknown.
-// Members that concern only the vendor's own models are always null or empty.
+// Model is a model for turns. Members that concern only the vendor's own models are always null or
+// empty.
 type Model struct {
-	ID                        string                  `json:"id"`
+	ID string `json:"id"`
+	// Model is the name of the model in turn/start.
 	Model                     string                  `json:"model"`
 	Upgrade                   *string                 `json:"upgrade"`
 	UpgradeInfo               json.RawMessage         `json:"upgradeInfo"`
@@ -40,44 +43,47 @@ type Model struct {
 	DefaultServiceTier        *string                 `json:"defaultServiceTier"`
 	AvailableAccessPrograms   json.RawMessage         `json:"availableAccessPrograms"`
 	IsDefault                 bool                    `json:"isDefault"`
-	ContextWindow             *int64                  `json:"contextWindow"`
+	// ContextWindow is in tokens, or null if unknown.
+	ContextWindow *int64 `json:"contextWindow"`
 }
 
-// ReasoningEffortOption is an effort that a model offers.
+// ReasoningEffortOption is a reasoning effort that a model supports.
 type ReasoningEffortOption struct {
 	ReasoningEffort string `json:"reasoningEffort"`
 	Description     string `json:"description"`
 }
 
-// ModelProviderListParams asks for the providers of models.
+// ModelProviderListParams requests the model providers.
 type ModelProviderListParams struct{}
 
-// ModelProviderListResponse is the providers that are built in and configured, by id.
-// DefaultProviderID is the one that threads get unasked. CanChangeDefault is always true:
-// model_provider of the configuration can be written.
+// ModelProviderListResponse has the built-in and the configured model providers, by id.
 type ModelProviderListResponse struct {
-	Data              []ModelProviderSummary `json:"data"`
-	DefaultProviderID string                 `json:"defaultProviderId"`
-	CanChangeDefault  bool                   `json:"canChangeDefault"`
+	Data []ModelProviderSummary `json:"data"`
+	// DefaultProviderID is the provider of new threads.
+	DefaultProviderID string `json:"defaultProviderId"`
+	// CanChangeDefault is always true: model_provider of the configuration can be written.
+	CanChangeDefault bool `json:"canChangeDefault"`
 }
 
-// ModelProviderSummary is a provider of models. CanEdit is always false: there is no method
-// that edits a provider; its configuration can be written.
+// ModelProviderSummary is a model provider.
 type ModelProviderSummary struct {
-	ID       string           `json:"id"`
-	Name     string           `json:"name"`
+	ID   string `json:"id"`
+	Name string `json:"name"`
+	// CanEdit is always false: no method edits a provider. The configuration of a provider can be
+	// written.
 	CanEdit  bool             `json:"canEdit"`
 	BaseURL  *string          `json:"baseUrl"`
 	Settings ProviderSettings `json:"settings"`
 }
 
-// ProviderSettings describe the connection to a provider. Auth is absent for openai.
+// ProviderSettings describes the connection to a provider.
 type ProviderSettings struct {
-	Type string       `json:"type" oneof:"openai customGateway"`
+	Type string `json:"type" oneof:"openai customGateway"`
+	// Auth is absent for openai.
 	Auth *GatewayAuth `json:"auth,omitempty"`
 }
 
-// MarshalJSON writes the members of the type: a provider of one's own without Auth has none.
+// MarshalJSON encodes the members of the type.
 func (s ProviderSettings) MarshalJSON() ([]byte, error) {
 	type plain ProviderSettings
 	switch {
@@ -95,14 +101,15 @@ const (
 	ProviderCustom = "customGateway"
 )
 
-// GatewayAuth is the source of a provider's key: the variable EnvKey, none, or headers and tokens in
-// the configuration, which are not sent to clients.
+// GatewayAuth is the source of a provider's key. Clients never get the key.
 type GatewayAuth struct {
+	// Mode is environmentVariable for the variable EnvKey, externallyConfigured for headers and
+	// tokens in the configuration, or none.
 	Mode   string  `json:"mode" oneof:"none environmentVariable externallyConfigured"`
 	EnvKey *string `json:"envKey,omitempty"`
 }
 
-// ModelProviderCapabilitiesReadParams asks what the default provider can do.
+// ModelProviderCapabilitiesReadParams requests the capabilities of the default provider.
 type ModelProviderCapabilitiesReadParams struct{}
 
 // ModelProviderCapabilitiesReadResponse reports that no tools run at the provider.

@@ -2,9 +2,9 @@ package protocol
 
 import "reflect"
 
-// Notification is a message to the client that wants no answer.
+// Notification is a message to the client without a response.
 type Notification interface {
-	// NotificationMethod is the method that the notification is sent under.
+	// NotificationMethod returns the method of the notification.
 	NotificationMethod() string
 }
 
@@ -13,7 +13,7 @@ type ThreadStartedNotification struct {
 	Thread Thread `json:"thread"`
 }
 
-// NotificationMethod is thread/started.
+// NotificationMethod returns "thread/started".
 func (ThreadStartedNotification) NotificationMethod() string { return "thread/started" }
 
 // ThreadStatusChangedNotification reports that a thread is active, waits for the user, is idle, or was
@@ -23,7 +23,7 @@ type ThreadStatusChangedNotification struct {
 	Status   ThreadStatus `json:"status"`
 }
 
-// NotificationMethod is thread/status/changed.
+// NotificationMethod returns "thread/status/changed".
 func (ThreadStatusChangedNotification) NotificationMethod() string { return "thread/status/changed" }
 
 // ThreadClosedNotification reports that a thread was unloaded. It can be resumed.
@@ -31,7 +31,7 @@ type ThreadClosedNotification struct {
 	ThreadID string `json:"threadId"`
 }
 
-// NotificationMethod is thread/closed.
+// NotificationMethod returns "thread/closed".
 func (ThreadClosedNotification) NotificationMethod() string { return "thread/closed" }
 
 // ThreadArchivedNotification reports that a thread was archived. It can be read. It cannot be resumed
@@ -40,7 +40,7 @@ type ThreadArchivedNotification struct {
 	ThreadID string `json:"threadId"`
 }
 
-// NotificationMethod is thread/archived.
+// NotificationMethod returns "thread/archived".
 func (ThreadArchivedNotification) NotificationMethod() string { return "thread/archived" }
 
 // ThreadUnarchivedNotification reports that a thread was unarchived. It is not loaded.
@@ -48,7 +48,7 @@ type ThreadUnarchivedNotification struct {
 	ThreadID string `json:"threadId"`
 }
 
-// NotificationMethod is thread/unarchived.
+// NotificationMethod returns "thread/unarchived".
 func (ThreadUnarchivedNotification) NotificationMethod() string { return "thread/unarchived" }
 
 // ThreadArchivedAndNewCreatedNotification reports that a new thread replaced an archived one. It
@@ -58,7 +58,7 @@ type ThreadArchivedAndNewCreatedNotification struct {
 	NewThreadID      string `json:"newThreadId"`
 }
 
-// NotificationMethod is thread/archivedAndNewCreated.
+// NotificationMethod returns "thread/archivedAndNewCreated".
 func (ThreadArchivedAndNewCreatedNotification) NotificationMethod() string {
 	return "thread/archivedAndNewCreated"
 }
@@ -69,7 +69,7 @@ type ThreadNameUpdatedNotification struct {
 	ThreadName string `json:"threadName"`
 }
 
-// NotificationMethod is thread/name/updated.
+// NotificationMethod returns "thread/name/updated".
 func (ThreadNameUpdatedNotification) NotificationMethod() string { return "thread/name/updated" }
 
 // ThreadTokenUsageUpdatedNotification reports the token usage of the last model request and of the
@@ -80,7 +80,7 @@ type ThreadTokenUsageUpdatedNotification struct {
 	TokenUsage ThreadTokenUsage `json:"tokenUsage"`
 }
 
-// NotificationMethod is thread/tokenUsage/updated.
+// NotificationMethod returns "thread/tokenUsage/updated".
 func (ThreadTokenUsageUpdatedNotification) NotificationMethod() string {
 	return "thread/tokenUsage/updated"
 }
@@ -91,19 +91,19 @@ type TurnStartedNotification struct {
 	Turn     Turn   `json:"turn"`
 }
 
-// NotificationMethod is turn/started.
+// NotificationMethod returns "turn/started".
 func (TurnStartedNotification) NotificationMethod() string { return "turn/started" }
 
-// TurnCompletedNotification reports that a turn ended. It is sent once per turn, and no notification
-// of the turn follows it. Its items are at most the agent's last message. Metadata is absent if the
-// turn changed no file.
+// TurnCompletedNotification reports that a turn ended. It is sent once per turn, and no
+// notification of the turn follows it. The items of the turn are at most the agent's last message.
 type TurnCompletedNotification struct {
-	ThreadID string        `json:"threadId"`
-	Turn     Turn          `json:"turn"`
+	ThreadID string `json:"threadId"`
+	Turn     Turn   `json:"turn"`
+	// Metadata is absent if the turn changed no file.
 	Metadata *TurnMetadata `json:"metadata,omitempty"`
 }
 
-// NotificationMethod is turn/completed.
+// NotificationMethod returns "turn/completed".
 func (TurnCompletedNotification) NotificationMethod() string { return "turn/completed" }
 
 // TurnPlanUpdatedNotification has the agent's whole plan after a change.
@@ -114,7 +114,7 @@ type TurnPlanUpdatedNotification struct {
 	Plan        []TurnPlanStep `json:"plan"`
 }
 
-// NotificationMethod is turn/plan/updated.
+// NotificationMethod returns "turn/plan/updated".
 func (TurnPlanUpdatedNotification) NotificationMethod() string { return "turn/plan/updated" }
 
 // TurnPlanStep is a step of a plan.
@@ -123,69 +123,73 @@ type TurnPlanStep struct {
 	Status string `json:"status" oneof:"pending inProgress completed"`
 }
 
-// ItemStartedNotification reports that an item began. StartedAtMs is in Unix milliseconds.
+// ItemStartedNotification reports that an item began.
 type ItemStartedNotification struct {
-	Item        ThreadItem `json:"item"`
-	ThreadID    string     `json:"threadId"`
-	TurnID      string     `json:"turnId"`
-	StartedAtMs int64      `json:"startedAtMs"`
+	Item     ThreadItem `json:"item"`
+	ThreadID string     `json:"threadId"`
+	TurnID   string     `json:"turnId"`
+	// StartedAtMs is in Unix milliseconds.
+	StartedAtMs int64 `json:"startedAtMs"`
 }
 
-// NotificationMethod is item/started.
+// NotificationMethod returns "item/started".
 func (ItemStartedNotification) NotificationMethod() string { return "item/started" }
 
-// ItemCompletedNotification reports that an item is final and durable. CompletedAtMs is in Unix
-// milliseconds. The token count is always null.
+// ItemCompletedNotification reports that an item is final and durable.
 type ItemCompletedNotification struct {
-	Item              ThreadItem `json:"item"`
-	ThreadID          string     `json:"threadId"`
-	TurnID            string     `json:"turnId"`
-	ContentTokenCount *int64     `json:"contentTokenCount"`
-	CompletedAtMs     int64      `json:"completedAtMs"`
+	Item     ThreadItem `json:"item"`
+	ThreadID string     `json:"threadId"`
+	TurnID   string     `json:"turnId"`
+	// ContentTokenCount is always null.
+	ContentTokenCount *int64 `json:"contentTokenCount"`
+	// CompletedAtMs is in Unix milliseconds.
+	CompletedAtMs int64 `json:"completedAtMs"`
 }
 
-// NotificationMethod is item/completed.
+// NotificationMethod returns "item/completed".
 func (ItemCompletedNotification) NotificationMethod() string { return "item/completed" }
 
-// ServerRequestResolvedNotification reports that a request of the server needs no response any more:
-// it was answered, or its turn ended. RequestID is the id of that request.
+// ServerRequestResolvedNotification reports that a request of the server needs no response any
+// more: it was answered, or its turn ended.
 type ServerRequestResolvedNotification struct {
-	ThreadID  string `json:"threadId"`
+	ThreadID string `json:"threadId"`
+	// RequestID is the id of the request.
 	RequestID uint64 `json:"requestId"`
 }
 
-// NotificationMethod is serverRequest/resolved.
+// NotificationMethod returns "serverRequest/resolved".
 func (ServerRequestResolvedNotification) NotificationMethod() string { return "serverRequest/resolved" }
 
-// WarningNotification is for the user to read. ThreadID is null for what concerns
-// no thread in particular.
+// WarningNotification has a warning for the user.
 type WarningNotification struct {
+	// ThreadID is null for a warning about no thread in particular.
 	ThreadID *string `json:"threadId"`
 	Message  string  `json:"message"`
 }
 
-// NotificationMethod is warning.
+// NotificationMethod returns "warning".
 func (WarningNotification) NotificationMethod() string { return "warning" }
 
-// ConfigWarningNotification warns each client that connects about a setting without effect. Path is
-// the configuration file. It is absent if the setting has another source.
+// ConfigWarningNotification reports a setting without effect to each client that connects.
 type ConfigWarningNotification struct {
 	Summary string  `json:"summary"`
 	Details *string `json:"details"`
-	Path    *string `json:"path,omitempty"`
+	// Path is the configuration file. It is absent if the setting has another source.
+	Path *string `json:"path,omitempty"`
 }
 
-// NotificationMethod is configWarning.
+// NotificationMethod returns "configWarning".
 func (ConfigWarningNotification) NotificationMethod() string { return "configWarning" }
 
-// DeprecationNoticeNotification warns about a deprecated setting of a thread that was loaded for the
-// client. Details explain what to do, or are null.
+// DeprecationNoticeNotification reports a deprecated setting of a thread that was loaded for the
+// client.
 type DeprecationNoticeNotification struct {
-	Summary string  `json:"summary"`
+	Summary string `json:"summary"`
+	// Details has the next action, or null.
 	Details *string `json:"details"`
 }
 
-// NotificationMethod is deprecationNotice.
+// NotificationMethod returns "deprecationNotice".
 func (DeprecationNoticeNotification) NotificationMethod() string { return "deprecationNotice" }
 
 // ErrorNotification reports a failed model request. If WillRetry is false, the turn fails, and
@@ -197,7 +201,7 @@ type ErrorNotification struct {
 	TurnID    string    `json:"turnId"`
 }
 
-// NotificationMethod is error.
+// NotificationMethod returns "error".
 func (ErrorNotification) NotificationMethod() string { return "error" }
 
 // NotificationRow is a notification that the server sends: its method, the struct
@@ -206,7 +210,7 @@ type NotificationRow struct {
 	Method string
 	Params reflect.Type
 	Doc    string
-	// Own is set where the reference implementation does not have it.
+	// Own is set if the reference implementation does not have the notification.
 	Own bool
 }
 

@@ -9,7 +9,7 @@ import (
 	"appserver/protocol"
 )
 
-// deltas are those among the notifications.
+// deltas returns the deltas among the notifications.
 func deltas() []protocol.Delta {
 	var all []protocol.Delta
 	for _, row := range protocol.Notifications() {

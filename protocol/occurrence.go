@@ -1,34 +1,36 @@
 package protocol
 
-// ThreadSearchOccurrencesParams asks where in the messages of a thread, the user's and the
-// agent's, a text stands; case does not matter. A page has by default 50 occurrences, at least
-// 1 and at most 250, in the order of the messages. Cursor is the nextCursor of a page for the
-// same thread and text.
+// ThreadSearchOccurrencesParams searches the messages of a thread, of the user and of the agent,
+// for a text. Case is ignored. The occurrences are in the order of the messages.
 type ThreadSearchOccurrencesParams struct {
-	ThreadID   string  `json:"threadId"`
-	SearchTerm string  `json:"searchTerm"`
-	Cursor     *string `json:"cursor,omitempty"`
-	Limit      *uint32 `json:"limit,omitempty"`
+	ThreadID   string `json:"threadId"`
+	SearchTerm string `json:"searchTerm"`
+	// Cursor is the nextCursor of a page for the same thread and text.
+	Cursor *string `json:"cursor,omitempty"`
+	// Limit is the number of occurrences of a page: 50 by default, at least 1 and at most 250.
+	Limit *uint32 `json:"limit,omitempty"`
 }
 
-// ThreadSearchOccurrencesResponse is a page of occurrences. NextCursor is null at the end.
+// ThreadSearchOccurrencesResponse is a page of occurrences.
 type ThreadSearchOccurrencesResponse struct {
-	Data       []ThreadSearchOccurrence `json:"data"`
-	NextCursor *string                  `json:"nextCursor"`
+	Data []ThreadSearchOccurrence `json:"data"`
+	// NextCursor is null on the last page.
+	NextCursor *string `json:"nextCursor"`
 }
 
-// ThreadSearchOccurrence is a match in a message. Snippet is the text around it, with "... " before
-// and " ..." after it where text is missing. TurnCursor is a cursor of thread/turns/list. Its page
-// begins with this turn.
+// ThreadSearchOccurrence is a match in a message.
 type ThreadSearchOccurrence struct {
-	TurnID            string                `json:"turnId"`
-	ItemID            string                `json:"itemId"`
+	TurnID string `json:"turnId"`
+	ItemID string `json:"itemId"`
+	// Snippet is the text around the match, with "... " before it and " ..." after it if text is
+	// missing there.
 	Snippet           string                `json:"snippet"`
 	SnippetMatchRange ThreadSearchTextRange `json:"snippetMatchRange"`
-	TurnCursor        string                `json:"turnCursor"`
+	// TurnCursor is a cursor of thread/turns/list. Its page begins with this turn.
+	TurnCursor string `json:"turnCursor"`
 }
 
-// ThreadSearchTextRange is a part of a snippet, in UTF-16 code units; End is behind it.
+// ThreadSearchTextRange is a range of a snippet in UTF-16 code units. End is exclusive.
 type ThreadSearchTextRange struct {
 	Start uint32 `json:"start"`
 	End   uint32 `json:"end"`

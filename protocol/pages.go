@@ -7,38 +7,44 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// ThreadTurnsListParams asks for a page of a thread's turns: by default of 25, at least of
-// 1 and at most of 100, the newest first, with summaries of their items. Cursor is a cursor
-// of a page of the same thread.
+// ThreadTurnsListParams requests a page of a thread's turns.
 type ThreadTurnsListParams struct {
-	ThreadID      string  `json:"threadId"`
-	Cursor        *string `json:"cursor,omitempty"`
-	Limit         *uint32 `json:"limit,omitempty"`
+	ThreadID string `json:"threadId"`
+	// Cursor is a cursor of a page of the same thread.
+	Cursor *string `json:"cursor,omitempty"`
+	// Limit is the number of turns of a page: 25 by default, at least 1 and at most 100.
+	Limit *uint32 `json:"limit,omitempty"`
+	// SortDirection is desc by default: the newest turn first.
 	SortDirection *string `json:"sortDirection,omitempty" oneof:"asc desc"`
-	ItemsView     *string `json:"itemsView,omitempty" oneof:"notLoaded summary full"`
+	// ItemsView is summary by default: the first message of the user and the last message of the
+	// agent.
+	ItemsView *string `json:"itemsView,omitempty" oneof:"notLoaded summary full"`
 }
 
-// ThreadTurnsListResponse is a page of turns. The summary of a turn's items is the first message of
-// the user and the last message of the agent. NextCursor is the cursor of the next page, or null at
-// the end. BackwardsCursor starts at the page's first turn, in the other direction. It is null for an
-// empty page.
+// ThreadTurnsListResponse is a page of turns.
 type ThreadTurnsListResponse struct {
-	Data            []Turn  `json:"data"`
-	NextCursor      *string `json:"nextCursor"`
+	Data []Turn `json:"data"`
+	// NextCursor is the cursor of the next page, or null on the last one.
+	NextCursor *string `json:"nextCursor"`
+	// BackwardsCursor is the cursor of the page that begins with this page's first turn, in the
+	// other direction. It is null for an empty page.
 	BackwardsCursor *string `json:"backwardsCursor"`
 }
 
-// ThreadItemsListParams requests a page of a thread's items, or of one turn's items, the oldest first.
-// A page has 100 items by default, at least 1 and at most 1000. It has completed items only.
+// ThreadItemsListParams requests a page of a thread's completed items, or of one turn's.
 type ThreadItemsListParams struct {
-	ThreadID      string            `json:"threadId"`
-	TurnID        *string           `json:"turnId,omitempty"`
-	Cursor        *ThreadItemCursor `json:"cursor,omitempty"`
-	Limit         *uint32           `json:"limit,omitempty"`
-	SortDirection *string           `json:"sortDirection,omitempty" oneof:"asc desc"`
+	ThreadID string `json:"threadId"`
+	// TurnID selects a turn. The default is all turns.
+	TurnID *string           `json:"turnId,omitempty"`
+	Cursor *ThreadItemCursor `json:"cursor,omitempty"`
+	// Limit is the number of items of a page: 100 by default, at least 1 and at most 1,000.
+	Limit *uint32 `json:"limit,omitempty"`
+	// SortDirection is asc by default: the oldest item first.
+	SortDirection *string `json:"sortDirection,omitempty" oneof:"asc desc"`
 }
 
-// ThreadItemsListResponse is a page of items. Its cursors have the meaning of ThreadTurnsListResponse.
+// ThreadItemsListResponse is a page of items. The cursors have the same meaning as in
+// ThreadTurnsListResponse.
 type ThreadItemsListResponse struct {
 	Data            []ThreadItemEntry `json:"data"`
 	NextCursor      *string           `json:"nextCursor"`
@@ -74,7 +80,7 @@ func (c ThreadItemCursor) MarshalJSON() ([]byte, error) {
 	return marshal(c.Page)
 }
 
-// UnmarshalJSON reads either.
+// UnmarshalJSON accepts the text or the object.
 func (c *ThreadItemCursor) UnmarshalJSON(b []byte) error {
 	switch v := gjson.ParseBytes(b); {
 	case v.Type == gjson.String:

@@ -42,7 +42,7 @@ func Valid(text []byte) bool {
 	return json.Valid(text) && (len(text) <= 2*maxDepth || depthOf(text) <= maxDepth)
 }
 
-// depthOf is how deep JSON is nested.
+// depthOf returns the depth of nested JSON.
 func depthOf(text []byte) (deepest int) {
 	depth, quoted := 0, false
 	for i := 0; i < len(text); i++ {
@@ -78,8 +78,8 @@ func decodeObject(in gjson.Result, v reflect.Value) error {
 	return decodeFields(members, v)
 }
 
-// objectMembers are the members of an object by name; of several with one name,
-// the last.
+// objectMembers returns the members of an object by name. Of several with one name, the last
+// counts.
 func objectMembers(in gjson.Result) (map[string]gjson.Result, error) {
 	if !in.IsObject() {
 		return nil, wrongType(in, "an object")
@@ -181,12 +181,12 @@ func decodeText(in gjson.Result, v reflect.Value) error {
 	return nil
 }
 
-// textOf is the text of a string, "" for other values. What is not UTF-8 is
-// replaced, as encoding/json does it.
+// textOf returns the text of a string, or "" for other values. Invalid UTF-8 is replaced, as in
+// encoding/json.
 func textOf(in gjson.Result) string { return strings.ToValidUTF8(in.Str, "\uFFFD") }
 
-// checkWords holds a string, or each string of a list, to a closed set of words.
-// Without words anything goes.
+// checkWords returns an error unless a string, or each string of a list, is in a closed set of
+// words. Without words, all strings are permitted.
 func checkWords(words []string, v reflect.Value) error {
 	switch {
 	case len(words) == 0:

@@ -12,7 +12,7 @@ import (
 	"appserver/protocol"
 )
 
-// turnStart are params of turn/start with more members.
+// turnStart returns params of turn/start with more members.
 func turnStart(members string) string { return `{"threadId":"t","input":[],` + members + `}` }
 
 func TestDecodeParamsNamesTheWrongMember(t *testing.T) {
@@ -349,7 +349,7 @@ func TestProvidersNullAndEmptyDiffer(t *testing.T) {
 	require.Empty(t, *p.ModelProviders)
 }
 
-// largeText is a turn/start with a text of n bytes.
+// largeText returns a turn/start with a text of n bytes.
 func largeText(n int, with string) json.RawMessage {
 	text := strings.Repeat(with, n/len(with))
 	return json.RawMessage(`{"threadId":"t","model":"m","input":[{"type":"text","text":"` + text + `"}]}`)

@@ -6,16 +6,15 @@ import (
 	"slices"
 )
 
-// SettingsApplied is the event in which the reference implementation keeps the
-// settings of a thread. It takes the sandbox policy of a paginated thread from
-// here only.
+// SettingsApplied is the event in which the reference implementation stores the settings of a
+// thread. It reads the sandbox policy of a paginated thread only from there.
 type SettingsApplied struct {
 	Type           string         `json:"type"`
 	ThreadID       string         `json:"thread_id"`
 	ThreadSettings StoredSettings `json:"thread_settings"`
 }
 
-// StoredSettings are the settings of a thread as rollouts keep them.
+// StoredSettings is the stored form of a thread's settings.
 type StoredSettings struct {
 	Model             string            `json:"model"`
 	ModelProviderID   string            `json:"model_provider_id"`
@@ -28,16 +27,16 @@ type StoredSettings struct {
 	CollaborationMode StoredMode        `json:"collaboration_mode"`
 }
 
-// StoredProfile is an ActiveProfile as rollouts keep it.
+// StoredProfile is the stored form of an ActiveProfile.
 type StoredProfile struct {
 	ID      string `json:"id"`
 	Extends string `json:"extends,omitempty"`
 }
 
-// ActiveProfile names the permission profile that the sandbox policy of a thread is from, and the profile that it
-// extends.
+// ActiveProfile identifies the permission profile of a thread's sandbox policy.
 type ActiveProfile struct {
-	ID      string  `json:"id"`
+	ID string `json:"id"`
+	// Extends is the profile that it extends, or null.
 	Extends *string `json:"extends"`
 }
 
@@ -84,35 +83,37 @@ func (s *StoredProfile) Active() *ActiveProfile {
 	return &ActiveProfile{ID: s.ID, Extends: OrNil(s.Extends)}
 }
 
-// StoredMode carries the reasoning effort.
+// StoredMode is the stored form of a collaboration mode.
 type StoredMode struct {
 	Mode     string             `json:"mode"`
 	Settings StoredModeSettings `json:"settings"`
 }
 
-// StoredModeSettings are the settings of a StoredMode.
+// StoredModeSettings has the settings of a StoredMode.
 type StoredModeSettings struct {
 	Model                 string  `json:"model"`
 	ReasoningEffort       *string `json:"reasoning_effort"`
 	DeveloperInstructions *string `json:"developer_instructions"`
 }
 
-// PermissionProfile is a sandbox policy spelled out: what may be read and written,
-// and whether there is a network. Type is disabled, external or managed.
+// PermissionProfile is the full form of a sandbox policy: the permissions to read and write files
+// and to use the network.
 type PermissionProfile struct {
+	// Type is disabled, external or managed.
 	Type       string      `json:"type"`
 	FileSystem *FileAccess `json:"file_system,omitempty"`
 	Network    string      `json:"network,omitempty"`
 }
 
-// FileAccess lists what files commands may touch. Type is restricted.
+// FileAccess lists the permissions of commands for files.
 type FileAccess struct {
+	// Type is restricted.
 	Type    string            `json:"type"`
 	Entries []FileAccessEntry `json:"entries"`
 }
 
-// FileAccessEntry gives read or write access to a path and what is below it. A later
-// entry narrows an earlier one.
+// FileAccessEntry permits to read or write a path and everything below it. A later entry narrows an
+// earlier one.
 type FileAccessEntry struct {
 	Path                FileAccessPath `json:"path"`
 	Access              string         `json:"access"`
@@ -127,7 +128,7 @@ type FileAccessPath struct {
 	Value   *FileAccessSpecial `json:"value,omitempty"`
 }
 
-// FileAccessSpecial names a special place.
+// FileAccessSpecial identifies a special place.
 type FileAccessSpecial struct {
 	Kind string `json:"kind"`
 }
@@ -152,7 +153,7 @@ func place(path, access string) FileAccessEntry {
 // protectedFolders stay unwritable in a writable working directory.
 var protectedFolders = []string{".git", ".agents", ".codex", ".aws"}
 
-// Profile spells the policy out for a working directory.
+// Profile returns the permission profile of the policy for a working directory.
 func (p SandboxPolicy) Profile(cwd string) PermissionProfile {
 	switch v := p.SandboxPolicyVariant.(type) {
 	case *DangerFullAccess:

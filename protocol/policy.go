@@ -6,17 +6,16 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// AskForApproval is the policy for requests of approval: "untrusted", "on-request", "never" or
-// {"granular": {...}}.
+// AskForApproval is the approval policy: "untrusted", "on-request", "never" or {"granular": {...}}.
 type AskForApproval struct {
 	// Mode is one of the Approval constants.
 	Mode string
-	// Granular is there with ApprovalGranular, and only then.
+	// Granular is set if and only if Mode is ApprovalGranular.
 	Granular *GranularApproval
 }
 
-// The modes of AskForApproval: ask for all but commands that only read, ask for what
-// the sandbox does not allow, ask for some kinds of it, never ask.
+// The modes of AskForApproval: ask about all commands except reading ones, about actions that the
+// sandbox does not permit, about some kinds of them, and never.
 const (
 	ApprovalUntrusted = "untrusted"
 	ApprovalOnRequest = "on-request"
@@ -66,11 +65,11 @@ func (a *AskForApproval) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// ApprovalsReviewer names who answers approval requests: user, auto_review or
-// guardian_subagent. Here it is always the user.
+// ApprovalsReviewer is the reviewer of approval requests: user, auto_review or guardian_subagent.
+// This server always asks the user.
 type ApprovalsReviewer string
 
-// ReviewerUser routes approval requests to the client's user.
+// ReviewerUser sends approval requests to the client's user.
 const ReviewerUser ApprovalsReviewer = "user"
 
 var reviewers = []string{"user", "auto_review", "guardian_subagent"}
@@ -82,7 +81,7 @@ func (r *ApprovalsReviewer) UnmarshalJSON(b []byte) error {
 	return err
 }
 
-// SandboxMode is the short form of a sandbox policy, as in config files.
+// SandboxMode is the short form of a sandbox policy, as in configuration files.
 type SandboxMode string
 
 // The sandbox modes.
@@ -101,7 +100,7 @@ func (m *SandboxMode) UnmarshalJSON(b []byte) error {
 	return err
 }
 
-// Policy is the sandbox policy with the defaults of the mode.
+// Policy returns the sandbox policy with the defaults of the mode.
 func (m SandboxMode) Policy() SandboxPolicy {
 	switch m {
 	case SandboxDangerFullAccess:
@@ -113,25 +112,25 @@ func (m SandboxMode) Policy() SandboxPolicy {
 	}
 }
 
-// SandboxPolicy limits the files and the network that commands can access: {"type": "readOnly", ...}
-// and so on.
+// SandboxPolicy limits the files and the network that commands can access, with a tag: {"type":
+// "readOnly", ...} and so on.
 type SandboxPolicy struct{ SandboxPolicyVariant }
 
 // SandboxPolicyVariant is *DangerFullAccess, *ReadOnly, *ExternalSandbox or
 // *WorkspaceWrite.
 type SandboxPolicyVariant interface{ sandboxPolicy() }
 
-// DangerFullAccess confines nothing.
+// DangerFullAccess permits everything.
 type DangerFullAccess struct{}
 
-// ReadOnly lets commands read everything and write nothing.
+// ReadOnly permits commands to read everything and to write nothing.
 type ReadOnly struct {
 	NetworkAccess bool `json:"networkAccess" default:"false"`
 }
 
-// ExternalSandbox states that the caller confines the server, and whether the server has network
-// access.
+// ExternalSandbox states that the caller confines the server.
 type ExternalSandbox struct {
+	// NetworkAccess states whether the server has network access.
 	NetworkAccess string `json:"networkAccess" oneof:"restricted enabled" default:"restricted"`
 }
 
@@ -141,9 +140,10 @@ const (
 	NetworkEnabled    = "enabled"
 )
 
-// WorkspaceWrite lets commands write in the working directory, the named roots
-// (absolute paths) and, unless excluded, in $TMPDIR and /tmp.
+// WorkspaceWrite permits commands to write in the working directory, in the writable roots and,
+// unless excluded, in $TMPDIR and /tmp.
 type WorkspaceWrite struct {
+	// WritableRoots are absolute paths.
 	WritableRoots       []string `json:"writableRoots" default:"[]"`
 	NetworkAccess       bool     `json:"networkAccess" default:"false"`
 	ExcludeTmpdirEnvVar bool     `json:"excludeTmpdirEnvVar" default:"false"`
@@ -167,8 +167,7 @@ func (p SandboxPolicy) MarshalJSON() ([]byte, error) {
 	return sandboxPolicies.encode(p.SandboxPolicyVariant)
 }
 
-// UnmarshalJSON accepts the known variants; members that are left out have
-// their defaults.
+// UnmarshalJSON accepts the known variants. Absent members have their defaults.
 func (p *SandboxPolicy) UnmarshalJSON(b []byte) error {
 	v, err := sandboxPolicies.strict(gjson.ParseBytes(b))
 	p.SandboxPolicyVariant = v

@@ -5,15 +5,15 @@ import (
 	"strings"
 )
 
-// requestHeading stands before the user's request if an editor puts its own context first.
+// requestHeading precedes the user's request if an editor adds its own context before it.
 const requestHeading = "## My request for Codex:"
 
 // PluginsTag begins a message in the role of the user that lists plugins. The user did not
 // write it.
 const PluginsTag = "<recommended_plugins>"
 
-// PreviewOf is a user's message as lists show it: trimmed, and without the context that an
-// editor puts before the request.
+// PreviewOf returns a user's message in the form of lists: trimmed, and without the context that an
+// editor adds before the request.
 func PreviewOf(message string) string {
 	_, request, found := strings.Cut(message, requestHeading)
 	if request = strings.TrimSpace(request); found && request != "" {
@@ -22,8 +22,8 @@ func PreviewOf(message string) string {
 	return strings.TrimSpace(message)
 }
 
-// PublicURL is the address of a repository without passwords and tokens, "" if it cannot be
-// read. Over HTTP it has no user name either, since that may be a token.
+// PublicURL returns the address of a repository without passwords and tokens, or "" if it cannot be
+// parsed. Over HTTP it has no user name either, since that may be a token.
 func PublicURL(address string) string {
 	if !strings.Contains(address, "://") {
 		return address

@@ -9,9 +9,10 @@ const (
 	RequestReview     = "review"
 )
 
-// StoredRequest is a model request as a token_count event keeps it. The prompt is not stored: it follows
-// from the lines before the one with the ordinal From. TurnID is empty for the draft of a compaction.
+// StoredRequest is the stored form of a model request, in a token_count event. The prompt is not
+// stored: it is made from the lines before the line with the ordinal From.
 type StoredRequest struct {
+	// TurnID is empty for the draft of a compaction.
 	TurnID   string `json:"turn_id,omitempty"`
 	Kind     string `json:"kind"`
 	Provider string `json:"model_provider"`
@@ -44,10 +45,11 @@ type StoredRequest struct {
 	Error string `json:"error,omitempty"`
 }
 
-// StoredSpan is the part of the context that a compaction summarises: the items before KeepFrom, or all
-// of them if it is empty, without those of Kept. Window is the context window of the model, or nil.
+// StoredSpan is the part of the context that a compaction summarises: the items before KeepFrom, or
+// all of them if it is empty, without those of Kept.
 type StoredSpan struct {
 	KeepFrom string   `json:"keep_from,omitempty"`
 	Kept     []string `json:"kept,omitempty"`
-	Window   *int64   `json:"window,omitempty"`
+	// Window is the context window of the model, or nil.
+	Window *int64 `json:"window,omitempty"`
 }

@@ -5,21 +5,20 @@ import (
 	"strings"
 )
 
-// ResponseItem is one entry of the model's input history, as rollouts keep it:
-// {"type": "message", ...} and so on. Members that this package does not know are
-// not kept, since nothing rewrites the lines that have them.
+// ResponseItem is one entry of the model's input history, with a tag: {"type": "message", ...} and
+// so on. Unknown members are not kept, because nothing rewrites the lines that have them.
 type ResponseItem struct{ ResponseItemVariant }
 
 // ResponseItemVariant is *Message, *Reasoning, *FunctionCall, *FunctionCallOutput,
 // *CustomToolCall, *CustomToolCallOutput, *LocalShellCall or *Unknown.
 type ResponseItemVariant interface{ responseItem() }
 
-// Message is text and images of one role. Phase is commentary, partial_answer or final_answer, or ""
-// if the model does not report it.
+// Message has text and images of one role.
 type Message struct {
 	ID      string        `json:"id,omitempty"`
 	Role    string        `json:"role"`
 	Content []ContentItem `json:"content"`
+	// Phase is commentary, partial_answer or final_answer, or "" if the model does not report it.
 	Phase   string        `json:"phase,omitempty"`
 	TurnRef *TurnRef      `json:"internal_chat_message_metadata_passthrough,omitempty"`
 	Echo    *ProviderEcho `json:"provider_echo,omitempty"`
@@ -33,7 +32,7 @@ const (
 	RoleSystem    = "system"
 )
 
-// TurnRef names the turn that an item belongs to.
+// TurnRef identifies the turn of an item.
 type TurnRef struct {
 	TurnID string `json:"turn_id,omitempty"`
 }
@@ -48,17 +47,18 @@ type ProviderEcho struct {
 	// Reasoning is the name of the member that had the text of the reasoning items before: reasoning or
 	// reasoning_content, or "" without reasoning.
 	Reasoning string `json:"reasoning_member,omitempty"`
-	// ReasoningDetails is a list of what is more than text in it, such as signatures.
+	// ReasoningDetails is a list of further data of the reasoning, such as signatures.
 	ReasoningDetails json.RawMessage `json:"reasoning_details,omitempty"`
 	// ExtraContent is an object beside a call, such as the signature of a thought.
 	ExtraContent json.RawMessage `json:"extra_content,omitempty"`
 }
 
-// Reasoning is the reasoning of the model. Summary can be shown. Content is the raw text, if the
-// provider sends it. Only the provider can read EncryptedContent.
+// Reasoning is the reasoning of the model. Only the provider can read EncryptedContent.
 type Reasoning struct {
-	ID               string          `json:"id,omitempty"`
-	Summary          []ReasoningText `json:"summary"`
+	ID string `json:"id,omitempty"`
+	// Summary is the text to show.
+	Summary []ReasoningText `json:"summary"`
+	// Content is the raw text, if the provider sends it.
 	Content          []ReasoningText `json:"content,omitempty"`
 	EncryptedContent *string         `json:"encrypted_content"`
 	TurnRef          *TurnRef        `json:"internal_chat_message_metadata_passthrough,omitempty"`
@@ -70,16 +70,17 @@ type ReasoningText struct {
 	Text string `json:"text"`
 }
 
-// FunctionCall is a tool call. Arguments is the JSON text the model wrote, which
-// need not be valid. CallID pairs it with its output.
+// FunctionCall is a tool call.
 type FunctionCall struct {
-	ID        string        `json:"id,omitempty"`
-	Name      string        `json:"name"`
-	Namespace string        `json:"namespace,omitempty"`
-	Arguments string        `json:"arguments"`
-	CallID    string        `json:"call_id"`
-	TurnRef   *TurnRef      `json:"internal_chat_message_metadata_passthrough,omitempty"`
-	Echo      *ProviderEcho `json:"provider_echo,omitempty"`
+	ID        string `json:"id,omitempty"`
+	Name      string `json:"name"`
+	Namespace string `json:"namespace,omitempty"`
+	// Arguments is the JSON text of the model. It can be invalid.
+	Arguments string `json:"arguments"`
+	// CallID is the id that the call shares with its output.
+	CallID  string        `json:"call_id"`
+	TurnRef *TurnRef      `json:"internal_chat_message_metadata_passthrough,omitempty"`
+	Echo    *ProviderEcho `json:"provider_echo,omitempty"`
 }
 
 // FullName returns the tool name of Chat Completions: the namespace, mcp__SERVER for MCP servers,
@@ -91,7 +92,7 @@ func (c *FunctionCall) FullName() string {
 	return c.Namespace + c.Name
 }
 
-// FunctionCallOutput answers the FunctionCall with its CallID.
+// FunctionCallOutput is the output of the FunctionCall with the same CallID.
 type FunctionCallOutput struct {
 	ID      string     `json:"id,omitempty"`
 	CallID  string     `json:"call_id,omitempty"`
@@ -109,7 +110,7 @@ type CustomToolCall struct {
 	TurnRef *TurnRef `json:"internal_chat_message_metadata_passthrough,omitempty"`
 }
 
-// CustomToolCallOutput answers the CustomToolCall with its CallID.
+// CustomToolCallOutput is the output of the CustomToolCall with the same CallID.
 type CustomToolCallOutput struct {
 	ID      string     `json:"id,omitempty"`
 	CallID  string     `json:"call_id"`

@@ -1,76 +1,87 @@
 package protocol
 
-// ThreadRevertParams takes a turn, and all behind it, out of a thread that has no turn
-// under way. Files that the turns changed stay as they are. If the last turn of the thread is not
-// ExpectedLastTurnID, the request is rejected with kind staleTurn, and the error has the last turn's id.
+// ThreadRevertParams removes a turn and all later turns from a thread without an active turn. The
+// files that the turns changed stay unchanged.
 type ThreadRevertParams struct {
-	ThreadID           string  `json:"threadId"`
-	BeforeTurnID       string  `json:"beforeTurnId"`
+	ThreadID string `json:"threadId"`
+	// BeforeTurnID is the first turn to remove.
+	BeforeTurnID string `json:"beforeTurnId"`
+	// ExpectedLastTurnID, if not null, must be the last turn of the thread. Otherwise the request
+	// is rejected with kind staleTurn, and the error has the id of the last turn.
 	ExpectedLastTurnID *string `json:"expectedLastTurnId,omitempty"`
 }
 
-// ThreadRevertResponse has the thread without its turns. The cursors have the meaning of
-// ThreadResumeResponse. RemovedTurnIDs are the turns that were removed, in order.
+// ThreadRevertResponse has the thread without its turns. The cursors have the same meaning as in
+// ThreadResumeResponse.
 type ThreadRevertResponse struct {
-	Thread               Thread   `json:"thread"`
-	TurnsBackwardsCursor *string  `json:"turnsBackwardsCursor"`
-	ItemsBackwardsCursor *string  `json:"itemsBackwardsCursor"`
-	RemovedTurnIDs       []string `json:"removedTurnIds"`
+	Thread               Thread  `json:"thread"`
+	TurnsBackwardsCursor *string `json:"turnsBackwardsCursor"`
+	ItemsBackwardsCursor *string `json:"itemsBackwardsCursor"`
+	// RemovedTurnIDs are the turns that were removed, in order.
+	RemovedTurnIDs []string `json:"removedTurnIds"`
 }
 
-// ThreadRevertUndoParams brings back the turns that the last revert or rollback removed. It is rejected with kind
-// nothingToUndo if a turn has begun since, or if something else joined the context. If the first turn to come back is
-// not ExpectedTurnID, it is rejected with kind staleTurn, and the error has the id of that turn.
+// ThreadRevertUndoParams restores the turns that the last revert or rollback removed. It is
+// rejected with kind nothingToUndo if a turn has begun since, or if other items joined the context.
 type ThreadRevertUndoParams struct {
-	ThreadID       string  `json:"threadId"`
+	ThreadID string `json:"threadId"`
+	// ExpectedTurnID, if not null, must be the first turn to restore. Otherwise the request is
+	// rejected with kind staleTurn, and the error has the id of that turn.
 	ExpectedTurnID *string `json:"expectedTurnId,omitempty"`
 }
 
-// ThreadRevertUndoResponse has the members of ThreadRevertResponse. RestoredTurnIDs are the turns that came back, in
-// order. thread/reverted follows, so that clients read the turns again.
+// ThreadRevertUndoResponse has the members of ThreadRevertResponse. A thread/reverted notification
+// follows, so that clients read the turns again.
 type ThreadRevertUndoResponse struct {
-	Thread               Thread   `json:"thread"`
-	TurnsBackwardsCursor *string  `json:"turnsBackwardsCursor"`
-	ItemsBackwardsCursor *string  `json:"itemsBackwardsCursor"`
-	RestoredTurnIDs      []string `json:"restoredTurnIds"`
+	Thread               Thread  `json:"thread"`
+	TurnsBackwardsCursor *string `json:"turnsBackwardsCursor"`
+	ItemsBackwardsCursor *string `json:"itemsBackwardsCursor"`
+	// RestoredTurnIDs are the restored turns, in order.
+	RestoredTurnIDs []string `json:"restoredTurnIds"`
 }
 
-// ThreadRollbackParams removes the last turns of a thread, at most all. ExpectedLastTurnID has the meaning of
-// ThreadRevertParams.
+// ThreadRollbackParams removes the last turns of a thread.
 type ThreadRollbackParams struct {
-	ThreadID           string  `json:"threadId"`
-	NumTurns           uint32  `json:"numTurns"`
+	ThreadID string `json:"threadId"`
+	// NumTurns is the number of turns to remove. If it is greater than the number of turns, all are
+	// removed.
+	NumTurns uint32 `json:"numTurns"`
+	// ExpectedLastTurnID has the same meaning as in ThreadRevertParams.
 	ExpectedLastTurnID *string `json:"expectedLastTurnId,omitempty"`
 }
 
-// ThreadRollbackResponse shows the thread with the turns that are left.
+// ThreadRollbackResponse has the thread with the remaining turns.
 type ThreadRollbackResponse struct {
 	Thread Thread `json:"thread"`
 }
 
-// StoredSize is about the memory of a response with stored items, in bytes, or 0 without them.
+// StoredSize returns the approximate memory of a response with stored items, in bytes, or 0 without
+// them.
 func (r ThreadRollbackResponse) StoredSize() int { return storedSize(r.Thread.Turns) }
 
-// AppendParts appends what Marshal writes, and flushes it in parts. An unreadable item is an UnreadError.
+// AppendParts appends the output of Marshal, and flushes it in parts. It returns an UnreadError for
+// an unreadable item.
 func (r ThreadRollbackResponse) AppendParts(b []byte, flush Flush) ([]byte, error) {
 	turns := takeTurns(&r.Thread)
 	return appendChanged(b, r, turns, flush)
 }
 
-// ThreadRevertedNotification reports that the last turns of a thread were removed, or that an undo brought them back.
+// ThreadRevertedNotification reports that the last turns of a thread were removed, or that an undo
+// restored them.
 type ThreadRevertedNotification struct {
 	ThreadID string `json:"threadId"`
 }
 
-// NotificationMethod is thread/reverted.
+// NotificationMethod returns "thread/reverted".
 func (ThreadRevertedNotification) NotificationMethod() string { return "thread/reverted" }
 
-// ThreadRolledBack stores that the last turns of a thread were removed. Revision is the new revision
-// of the context. Only this server writes it.
+// ThreadRolledBack is the event that the last turns of a thread were removed. Only this server
+// writes it.
 type ThreadRolledBack struct {
 	Type     string `json:"type"`
 	NumTurns uint32 `json:"num_turns"`
-	Revision int64  `json:"revision,omitempty"`
+	// Revision is the new revision of the context.
+	Revision int64 `json:"revision,omitempty"`
 }
 
 // EventRolledBack is the type of a ThreadRolledBack.

@@ -2,24 +2,25 @@ package protocol
 
 import "github.com/tidwall/gjson"
 
-// ReviewStartParams begins a turn that reviews changes. Delivery is inline, the default,
-// or detached, which reviews in a fork of the thread.
+// ReviewStartParams starts a turn that reviews changes.
 type ReviewStartParams struct {
 	ThreadID string       `json:"threadId"`
 	Target   ReviewTarget `json:"target"`
-	Delivery *string      `json:"delivery,omitempty" oneof:"inline detached"`
+	// Delivery is inline, the default, or detached to review in a fork of the thread.
+	Delivery *string `json:"delivery,omitempty" oneof:"inline detached"`
 }
 
-// DeliveryDetached has the review made in a thread of its own.
+// DeliveryDetached reviews in a thread of its own.
 const DeliveryDetached = "detached"
 
-// ReviewStartResponse is the turn that began, and the thread that it is of.
+// ReviewStartResponse has the turn of the review.
 type ReviewStartResponse struct {
-	Turn           Turn   `json:"turn"`
+	Turn Turn `json:"turn"`
+	// ReviewThreadID is the thread of the turn.
 	ReviewThreadID string `json:"reviewThreadId"`
 }
 
-// ReviewTarget is the target of a review: a variant, {"type": "uncommittedChanges"} and so on.
+// ReviewTarget is the target of a review, with a tag: {"type": "uncommittedChanges"} and so on.
 type ReviewTarget struct{ ReviewTargetVariant }
 
 // ReviewTargetVariant is *ReviewUncommitted, *ReviewBranch, *ReviewCommit or
@@ -34,9 +35,10 @@ type ReviewBranch struct {
 	Branch string `json:"branch"`
 }
 
-// ReviewCommit selects the changes of a commit. Title is its subject, for people.
+// ReviewCommit selects the changes of a commit.
 type ReviewCommit struct {
-	Sha   string  `json:"sha"`
+	Sha string `json:"sha"`
+	// Title is the subject of the commit, for people.
 	Title *string `json:"title,omitempty"`
 }
 

@@ -27,13 +27,14 @@ const (
 	LineRepaired = "repaired"
 )
 
-// SessionMeta is the payload of the first line of a rollout. ID is the id of the thread. Cwd is an
-// absolute path. Source and Originator identify the client that began the thread, and CliVersion the
-// version of the server.
+// SessionMeta is the payload of the first line of a rollout. Source and Originator identify the
+// client that started the thread, and CliVersion the version of the server.
 type SessionMeta struct {
-	ID                    string          `json:"id"`
-	SessionID             string          `json:"session_id,omitempty"`
-	Timestamp             string          `json:"timestamp"`
+	// ID is the id of the thread.
+	ID        string `json:"id"`
+	SessionID string `json:"session_id,omitempty"`
+	Timestamp string `json:"timestamp"`
+	// Cwd is an absolute path.
 	Cwd                   string          `json:"cwd"`
 	Originator            string          `json:"originator"`
 	CliVersion            string          `json:"cli_version"`
@@ -53,19 +54,19 @@ type SessionMeta struct {
 // events.
 const HistoryPaginated = "paginated"
 
-// Instructions is a text in an object of its own.
+// Instructions has a text in an object.
 type Instructions struct {
 	Text string `json:"text"`
 }
 
-// StoredGitInfo is GitInfo as rollouts keep it.
+// StoredGitInfo is the stored form of GitInfo.
 type StoredGitInfo struct {
 	CommitHash    *string `json:"commit_hash,omitempty"`
 	Branch        *string `json:"branch,omitempty"`
 	RepositoryURL *string `json:"repository_url,omitempty"`
 }
 
-// Public is the information without passwords and tokens; nil of nil.
+// Public returns the information without passwords and tokens, or nil for nil.
 func (g *StoredGitInfo) Public() *StoredGitInfo {
 	if g == nil || g.RepositoryURL == nil {
 		return g
@@ -78,8 +79,8 @@ func (g *StoredGitInfo) Public() *StoredGitInfo {
 	return &public
 }
 
-// TurnContext is the payload that keeps the settings of a turn. The last one holds
-// until a client changes them.
+// TurnContext is the payload with the settings of a turn. The last one is in force until a client
+// changes them.
 type TurnContext struct {
 	TurnID            string              `json:"turn_id,omitempty"`
 	Cwd               string              `json:"cwd"`
@@ -93,18 +94,18 @@ type TurnContext struct {
 	ServiceTier       *string             `json:"service_tier,omitempty"`
 }
 
-// StoredSandboxPolicy is SandboxPolicy as rollouts keep it: Type is
-// "danger-full-access", "read-only", "external-sandbox" or "workspace-write".
-// NetworkAccess is a boolean, of external-sandbox a word.
+// StoredSandboxPolicy is the stored form of SandboxPolicy.
 type StoredSandboxPolicy struct {
-	Type                string   `json:"type"`
-	WritableRoots       []string `json:"writable_roots,omitempty"`
-	NetworkAccess       any      `json:"network_access,omitempty"`
-	ExcludeTmpdirEnvVar bool     `json:"exclude_tmpdir_env_var,omitempty"`
-	ExcludeSlashTmp     bool     `json:"exclude_slash_tmp,omitempty"`
+	// Type is "danger-full-access", "read-only", "external-sandbox" or "workspace-write".
+	Type          string   `json:"type"`
+	WritableRoots []string `json:"writable_roots,omitempty"`
+	// NetworkAccess is a boolean, or a word for external-sandbox.
+	NetworkAccess       any  `json:"network_access,omitempty"`
+	ExcludeTmpdirEnvVar bool `json:"exclude_tmpdir_env_var,omitempty"`
+	ExcludeSlashTmp     bool `json:"exclude_slash_tmp,omitempty"`
 }
 
-// Stored is the form that rollouts keep.
+// Stored returns the form of rollouts.
 func (p SandboxPolicy) Stored() StoredSandboxPolicy {
 	switch v := p.SandboxPolicyVariant.(type) {
 	case *DangerFullAccess:
@@ -120,8 +121,8 @@ func (p SandboxPolicy) Stored() StoredSandboxPolicy {
 	return StoredSandboxPolicy{Type: string(SandboxReadOnly)}
 }
 
-// Policy is the policy that was stored. Unknown types confine as read-only does, and
-// unknown words for the network as restricted does.
+// Policy returns the stored policy. Unknown types confine as read-only does, and unknown words for
+// the network as restricted does.
 func (s StoredSandboxPolicy) Policy() SandboxPolicy {
 	network, _ := s.NetworkAccess.(bool)
 	switch s.Type {
@@ -158,19 +159,20 @@ const (
 	EventSettings       = "thread_settings_applied"
 )
 
-// TaskStarted marks the begin of a turn. StartedAt is in Unix seconds, the context
-// window in tokens.
+// TaskStarted marks the begin of a turn.
 type TaskStarted struct {
 	Type   string `json:"type"`
 	TurnID string `json:"turn_id"`
 	// RootTurnID is the first turn of the chain of work that led to this one.
-	RootTurnID         *string `json:"root_turn_id,omitempty"`
-	StartedAt          *int64  `json:"started_at,omitempty"`
-	ModelContextWindow *int64  `json:"model_context_window"`
+	RootTurnID *string `json:"root_turn_id,omitempty"`
+	// StartedAt is in Unix seconds.
+	StartedAt *int64 `json:"started_at,omitempty"`
+	// ModelContextWindow is in tokens.
+	ModelContextWindow *int64 `json:"model_context_window"`
 }
 
-// TaskComplete marks the end of a turn that completed, or failed where Error is
-// there. Times are in Unix seconds, the duration in milliseconds.
+// TaskComplete marks the end of a turn that completed, or failed if Error is set. Times are in Unix
+// seconds, the duration is in milliseconds.
 type TaskComplete struct {
 	Type             string       `json:"type"`
 	TurnID           string       `json:"turn_id"`
@@ -181,15 +183,16 @@ type TaskComplete struct {
 	DurationMs       *int64       `json:"duration_ms,omitempty"`
 }
 
-// StoredError is TurnError as rollouts keep it. CodexErrorInfo is what
-// [CodexErrorInfo.Stored] writes and [ErrorInfoFromStored] reads.
+// StoredError is the stored form of TurnError.
 type StoredError struct {
-	Message        string          `json:"message"`
+	Message string `json:"message"`
+	// CodexErrorInfo is the output of [CodexErrorInfo.Stored] and the input of
+	// [ErrorInfoFromStored].
 	CodexErrorInfo json.RawMessage `json:"codex_error_info,omitempty"`
 }
 
-// TurnAborted marks the end of a turn that was interrupted. Times are in Unix
-// seconds, the duration in milliseconds.
+// TurnAborted marks the end of an interrupted turn. Times are in Unix seconds, the duration is in
+// milliseconds.
 type TurnAborted struct {
 	Type        string `json:"type"`
 	TurnID      string `json:"turn_id,omitempty"`
@@ -199,8 +202,8 @@ type TurnAborted struct {
 	DurationMs  *int64 `json:"duration_ms,omitempty"`
 }
 
-// TextEvent is a user_message or agent_message event: the form in which versions
-// without item_completed kept items.
+// TextEvent is a user_message or agent_message event: the stored form of items in versions without
+// item_completed.
 type TextEvent struct {
 	Type    string   `json:"type"`
 	Message string   `json:"message"`
@@ -208,21 +211,23 @@ type TextEvent struct {
 	Images  []string `json:"images,omitempty"`
 }
 
-// ReasoningEvent is an agent_reasoning event, the same for reasoning.
+// ReasoningEvent is an agent_reasoning event: the stored form of reasoning in versions without
+// item_completed.
 type ReasoningEvent struct {
 	Type string `json:"type"`
 	Text string `json:"text"`
 }
 
-// TokenCount is a token_count event, one for each model request and one for each compaction. Info is null
-// if the provider reported nothing. Only events of model requests have a Request.
+// TokenCount is a token_count event, one for each model request and one for each compaction. Only
+// events of model requests have a Request.
 type TokenCount struct {
-	Type    string          `json:"type"`
+	Type string `json:"type"`
+	// Info is null if the provider reported nothing.
 	Info    *TokenCountInfo `json:"info"`
 	Request *StoredRequest  `json:"request,omitempty"`
 }
 
-// TokenCountInfo is ThreadTokenUsage as rollouts keep it.
+// TokenCountInfo is the stored form of ThreadTokenUsage.
 type TokenCountInfo struct {
 	TotalTokenUsage    StoredUsage `json:"total_token_usage"`
 	LastTokenUsage     StoredUsage `json:"last_token_usage"`
@@ -237,7 +242,7 @@ type TokenCountInfo struct {
 	CutTo int64 `json:"cut_to,omitempty"`
 }
 
-// StoredUsage is TokenUsageBreakdown as rollouts keep it.
+// StoredUsage is the stored form of TokenUsageBreakdown.
 type StoredUsage struct {
 	InputTokens           int64 `json:"input_tokens"`
 	CachedInputTokens     int64 `json:"cached_input_tokens"`
@@ -247,7 +252,7 @@ type StoredUsage struct {
 	TotalTokens           int64 `json:"total_tokens"`
 }
 
-// Stored is the form that rollouts keep.
+// Stored returns the form of rollouts.
 func (b TokenUsageBreakdown) Stored() StoredUsage {
 	return StoredUsage{b.InputTokens, b.CachedInputTokens, b.CacheWriteInputTokens, b.OutputTokens,
 		b.ReasoningOutputTokens, b.TotalTokens}
@@ -259,8 +264,8 @@ func (s StoredUsage) Breakdown() TokenUsageBreakdown {
 		s.ReasoningOutputTokens}
 }
 
-// ItemCompleted keeps a thread item, which has other names there than on the wire.
-// Times are in Unix milliseconds.
+// ItemCompleted is the stored form of a thread item, with other names than on the wire. Times are
+// in Unix milliseconds.
 type ItemCompleted struct {
 	Type          string          `json:"type"`
 	ThreadID      string          `json:"thread_id"`
@@ -270,27 +275,28 @@ type ItemCompleted struct {
 	CompletedAtMs *int64          `json:"completed_at_ms,omitempty"`
 }
 
-// NameUpdated keeps a thread's name.
+// NameUpdated is the event that stores a thread's name.
 type NameUpdated struct {
 	Type       string `json:"type"`
 	ThreadID   string `json:"thread_id"`
 	ThreadName string `json:"thread_name"`
 }
 
-// Compacted replaces the history before it by ReplacementHistory or, if that is absent, by the user's
-// messages and Message. TrimPoint lists exactly the items that stay. Only this server writes it.
+// Compacted replaces the history before it by ReplacementHistory or, if that is absent, by the
+// user's messages and Message.
 type Compacted struct {
 	Message            string            `json:"message"`
 	ReplacementHistory []json.RawMessage `json:"replacement_history,omitempty"`
-	TrimPoint          *StoredTrimPoint  `json:"trim_point,omitempty"`
-	// Strategy is how the summary was made.
+	// TrimPoint lists the items that stay. Only this server writes it.
+	TrimPoint *StoredTrimPoint `json:"trim_point,omitempty"`
+	// Strategy is the strategy of the compaction.
 	Strategy string `json:"strategy,omitempty"`
 }
 
-// ContextBackup states that the lines before it are a selection of the lines in the first Bytes bytes
-// of the rollout's backup. CRC32C is the CRC-32C (Castagnoli) of these bytes. With 0 Bytes, the lines
-// before it are complete.
+// ContextBackup states that the lines before it are a selection of the lines in the first Bytes
+// bytes of the rollout's backup. If Bytes is 0, the lines before it are complete.
 type ContextBackup struct {
-	Bytes  int64  `json:"bytes"`
+	Bytes int64 `json:"bytes"`
+	// CRC32C is the CRC-32C (Castagnoli) of these bytes.
 	CRC32C uint32 `json:"crc32c"`
 }

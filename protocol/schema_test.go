@@ -20,7 +20,7 @@ func schemas(t testing.TB) *conform.Schemas {
 	return s
 }
 
-// messages are all types with a schema file of their own, by its name.
+// messages returns all types with a schema file of their own, by its name.
 func messages() map[string]reflect.Type {
 	all := map[string]reflect.Type{}
 	for _, m := range protocol.Methods() {

@@ -1,13 +1,14 @@
 package protocol
 
-// SkillsListParams asks for the skills of working directories, of the server's own without
-// Cwds. ForceReload has no effect: skills are read whenever they are asked for.
+// SkillsListParams requests the skills of working directories.
 type SkillsListParams struct {
-	Cwds        []string `json:"cwds,omitempty"`
-	ForceReload bool     `json:"forceReload,omitempty"`
+	// Cwds are the working directories. The default is the server's own.
+	Cwds []string `json:"cwds,omitempty"`
+	// ForceReload has no effect: skills are read on each request.
+	ForceReload bool `json:"forceReload,omitempty"`
 }
 
-// SkillsListResponse is the skills by working directory.
+// SkillsListResponse lists the skills by working directory.
 type SkillsListResponse struct {
 	Data []SkillsListEntry `json:"data"`
 }
@@ -19,14 +20,14 @@ type SkillsListEntry struct {
 	Errors []SkillErrorInfo `json:"errors"`
 }
 
-// SkillErrorInfo is the reason why a SKILL.md file is not used.
+// SkillErrorInfo is the reason for which a SKILL.md file is not used.
 type SkillErrorInfo struct {
 	Path    string `json:"path"`
 	Message string `json:"message"`
 }
 
-// SkillMetadata is a skill: instructions for the model in a file, which are read when
-// somebody names the skill. PluginID is always null.
+// SkillMetadata describes a skill: a file with instructions, which the model reads if the skill is
+// named.
 type SkillMetadata struct {
 	Name             string             `json:"name"`
 	Description      string             `json:"description"`
@@ -36,10 +37,12 @@ type SkillMetadata struct {
 	Path             string             `json:"path"`
 	Scope            string             `json:"scope" oneof:"user repo system admin"`
 	Enabled          bool               `json:"enabled"`
-	PluginID         *string            `json:"pluginId"`
+	// PluginID is always null.
+	PluginID *string `json:"pluginId"`
 }
 
-// SkillInterface is how clients show a skill. The URLs are always null.
+// SkillInterface has the names, icons and texts with which clients show a skill. The URLs are
+// always null.
 type SkillInterface struct {
 	DisplayName      *string `json:"displayName"`
 	ShortDescription *string `json:"shortDescription"`
@@ -51,7 +54,7 @@ type SkillInterface struct {
 	DefaultPrompt    *string `json:"defaultPrompt"`
 }
 
-// SkillDependencies are the declared dependencies of a skill. The server installs none of them.
+// SkillDependencies has the declared dependencies of a skill. The server installs none of them.
 type SkillDependencies struct {
 	Tools []SkillToolDependency `json:"tools"`
 }
@@ -66,8 +69,8 @@ type SkillToolDependency struct {
 	URL         *string `json:"url"`
 }
 
-// SkillsExtraRootsSetParams names folders with more skills of the user's, in the place of
-// those named before. They hold until the server ends.
+// SkillsExtraRootsSetParams sets folders with further skills of the user. It replaces the folders
+// of the last request. They are in force until the server ends.
 type SkillsExtraRootsSetParams struct {
 	ExtraRoots []string `json:"extraRoots"`
 }
@@ -75,5 +78,5 @@ type SkillsExtraRootsSetParams struct {
 // SkillsChangedNotification reports that the result of skills/list changed.
 type SkillsChangedNotification struct{}
 
-// NotificationMethod is skills/changed.
+// NotificationMethod returns "skills/changed".
 func (SkillsChangedNotification) NotificationMethod() string { return "skills/changed" }

@@ -1,28 +1,31 @@
 package protocol
 
-// SlashCommand is a command that a user can type instead of a message. Name has no slash. Usage has
-// the slash and the arguments. A command that is not available during a turn is rejected while one is
-// active, with kind turnActive.
+// SlashCommand is a command that a user can type instead of a message.
 type SlashCommand struct {
-	Name                string `json:"name"`
-	Usage               string `json:"usage"`
-	Description         string `json:"description"`
-	AvailableDuringTurn bool   `json:"availableDuringTurn"`
+	// Name has no slash.
+	Name string `json:"name"`
+	// Usage has the slash and the arguments.
+	Usage       string `json:"usage"`
+	Description string `json:"description"`
+	// AvailableDuringTurn is false if the command is rejected while a turn is active, with kind
+	// turnActive.
+	AvailableDuringTurn bool `json:"availableDuringTurn"`
 }
 
-// SlashCommandCall is a slash command as it was typed: its name, and the words behind it.
+// SlashCommandCall is a typed slash command.
 type SlashCommandCall struct {
-	Command string   `json:"command"`
-	Args    []string `json:"args"`
+	Command string `json:"command"`
+	// Args are the words after the name.
+	Args []string `json:"args"`
 }
 
-// SlashCommandListParams asks which slash commands there are.
+// SlashCommandListParams requests the slash commands.
 type SlashCommandListParams struct{}
 
-// SlashCommandListResponse are the slash commands.
+// SlashCommandListResponse lists the slash commands.
 type SlashCommandListResponse []SlashCommand
 
-// SlashCommandParseParams asks whether a text is a slash command.
+// SlashCommandParseParams parses a text that can be a slash command.
 type SlashCommandParseParams struct {
 	Text string `json:"text"`
 }
@@ -30,15 +33,17 @@ type SlashCommandParseParams struct {
 // SlashCommandParseResponse is the slash command of a text, or null.
 type SlashCommandParseResponse *SlashCommandCall
 
-// SlashCommandExecuteParams executes the slash command that Text is.
+// SlashCommandExecuteParams executes a slash command.
 type SlashCommandExecuteParams struct {
 	ThreadID string `json:"threadId"`
-	Text     string `json:"text"`
+	// Text is the command as the user typed it.
+	Text string `json:"text"`
 }
 
-// SlashCommandExecuteResponse has the executed command. Result is the result of its method.
+// SlashCommandExecuteResponse has the executed command.
 type SlashCommandExecuteResponse struct {
 	SlashCommandCall
+	// Result is the result of the command's method.
 	Result any `json:"result"`
 }
 

@@ -16,7 +16,7 @@ const (
 	SourceMCP    = "mcp"
 )
 
-// StoredSource is the source of session_meta for a kind of client.
+// StoredSource returns the source of session_meta for a kind of client.
 func StoredSource(kind string) json.RawMessage {
 	var source any = kind
 	switch kind {
@@ -31,7 +31,7 @@ func StoredSource(kind string) json.RawMessage {
 	return raw
 }
 
-// SourceView is a stored source as threads show it; a missing one is vscode.
+// SourceView returns the wire form of a stored source. A missing source is vscode.
 func SourceView(stored json.RawMessage) json.RawMessage {
 	switch {
 	case len(stored) == 0:
@@ -52,7 +52,7 @@ type Spawn struct {
 	Role           *string `json:"agent_role"`
 }
 
-// SpawnOf returns the zero Spawn if no agent started the thread.
+// SpawnOf returns the agent that started a thread, or the zero Spawn.
 func SpawnOf(stored json.RawMessage) (s Spawn) {
 	told := gjson.GetBytes(stored, "subagent.thread_spawn")
 	if told.IsObject() && Unmarshal([]byte(told.Raw), &s) != nil {

@@ -1,89 +1,95 @@
 package protocol
 
-// ThreadTimelineListParams asks for a page of a timeline. Limit is 100 by default and at most 1000. At
-// most one of Cursor, From and Around is there; the default is the newest page.
-//
-//   - Cursor is a NextCursor: the page ends before the entry that it names.
-//   - From is a NewerCursor: the page begins with the entry that it names.
-//   - Around is the id of an item: the page has it in the middle, as far as there are entries.
-//     TurnID is its turn. Without TurnID it is the last item with this id, and old items take longer.
-//
-// TextLimit is the largest number of characters of a text in an item. IncludeTotal asks for FirstIndex
-// and Total.
+// ThreadTimelineListParams requests a page of a timeline. At most one of Cursor, From and Around is
+// permitted. The default is the newest page.
 type ThreadTimelineListParams struct {
-	ThreadID     string  `json:"threadId"`
-	Cursor       *string `json:"cursor,omitempty"`
-	Limit        *uint32 `json:"limit,omitempty"`
-	From         *string `json:"from,omitempty"`
-	Around       *string `json:"around,omitempty"`
-	TurnID       *string `json:"turnId,omitempty"`
-	TextLimit    *uint32 `json:"textLimit,omitempty"`
-	IncludeTotal *bool   `json:"includeTotal,omitempty"`
+	ThreadID string `json:"threadId"`
+	// Cursor is the nextCursor of a page. The new page ends before the entry of the cursor.
+	Cursor *string `json:"cursor,omitempty"`
+	// Limit is the number of entries of a page: 100 by default, at most 1,000.
+	Limit *uint32 `json:"limit,omitempty"`
+	// From is the newerCursor of a page. The new page begins with the entry of the cursor.
+	From *string `json:"from,omitempty"`
+	// Around is the id of an item. The page has the item in the middle, if there are enough
+	// entries.
+	Around *string `json:"around,omitempty"`
+	// TurnID is the turn of the item of Around. By default, the last item with the id is selected,
+	// and old items take longer.
+	TurnID *string `json:"turnId,omitempty"`
+	// TextLimit is the maximum number of characters of a text in an item.
+	TextLimit *uint32 `json:"textLimit,omitempty"`
+	// IncludeTotal requests FirstIndex and Total in the response.
+	IncludeTotal *bool `json:"includeTotal,omitempty"`
 }
 
 // ThreadTimelineListResponse is a page of a timeline. The newest page is first; within a page the
-// oldest entry is first. NextCursor is null on the page with the oldest entry.
-// ActiveRealtimeSessionAtPageStart is always null. A cursor names an entry at an end of its page, so
-// later entries, trims and undos do not move older pages.
-//
-// NewerCursor is there if the page does not have the newest entry, and only for requests with From or
-// Around. FirstIndex is the index of the first entry of the page; the oldest entry of the timeline has
-// 0. Total is the number of entries of the timeline.
+// oldest entry is first. A cursor refers to an entry at an end of its page, so later entries, trims
+// and undos do not move older pages.
 type ThreadTimelineListResponse struct {
-	Data                             []ThreadTimelineEntry `json:"data"`
-	NextCursor                       *string               `json:"nextCursor"`
-	ActiveRealtimeSessionAtPageStart *string               `json:"activeRealtimeSessionAtPageStart"`
-	NewerCursor                      *string               `json:"newerCursor,omitempty"`
-	FirstIndex                       *int                  `json:"firstIndex,omitempty"`
-	Total                            *int                  `json:"total,omitempty"`
+	Data []ThreadTimelineEntry `json:"data"`
+	// NextCursor is null on the page with the oldest entry.
+	NextCursor *string `json:"nextCursor"`
+	// ActiveRealtimeSessionAtPageStart is always null.
+	ActiveRealtimeSessionAtPageStart *string `json:"activeRealtimeSessionAtPageStart"`
+	// NewerCursor is absent if the page has the newest entry, or if the request had neither From
+	// nor Around.
+	NewerCursor *string `json:"newerCursor,omitempty"`
+	// FirstIndex is the index of the first entry of the page. The oldest entry of the timeline has
+	// 0. It is absent unless it was requested.
+	FirstIndex *int `json:"firstIndex,omitempty"`
+	// Total is the number of entries of the timeline. It is absent unless it was requested.
+	Total *int `json:"total,omitempty"`
 }
 
-// ThreadItemReadParams asks for one item of a thread in full. Without TurnID, it is the last item with
-// this id.
+// ThreadItemReadParams requests one item of a thread in full.
 type ThreadItemReadParams struct {
-	ThreadID string  `json:"threadId"`
-	ItemID   string  `json:"itemId"`
-	TurnID   *string `json:"turnId,omitempty"`
+	ThreadID string `json:"threadId"`
+	ItemID   string `json:"itemId"`
+	// TurnID is the turn of the item. By default, the last item with the id is selected.
+	TurnID *string `json:"turnId,omitempty"`
 }
 
-// ThreadItemReadResponse is an item with its turn, and the ordinal of its rollout line.
+// ThreadItemReadResponse is one item with its turn.
 type ThreadItemReadResponse struct {
-	TurnID   string     `json:"turnId"`
+	TurnID string `json:"turnId"`
+	// Position is the ordinal of the item's rollout line.
 	Position int64      `json:"position"`
 	Item     ThreadItem `json:"item"`
 }
 
-// ThreadTimelineEntry is an entry of a timeline: {"type": "item", "position": 8, ...}. Position is the
-// ordinal of its rollout line. Entries with the same position have the order summary, trimPoint,
-// turnStarted, item, turnCompleted. Trimmed is set if an entry is before the latest trim point, or
-// belongs to an earlier one.
+// ThreadTimelineEntry is an entry of a timeline, with a tag: {"type": "item", "position": 8, ...}.
+// Position is the ordinal of its rollout line. Entries with the same position have the order
+// summary, trimPoint, turnStarted, item, turnCompleted. Trimmed is set if an entry is before the
+// latest trim point, or belongs to an earlier one.
 type ThreadTimelineEntry struct{ ThreadTimelineEntryVariant }
 
 // ThreadTimelineEntryVariant is *TimelineItem, *TimelineTurnStarted,
 // *TimelineTurnCompleted, *TimelineSummary, *TimelineTrimPoint, or *Unknown.
 type ThreadTimelineEntryVariant interface{ threadTimelineEntry() }
 
-// TimelineItem is an item that is completed. Its turn may still run. Truncated is set if a text of the
-// item was cut to the TextLimit of the request; thread/item/read returns the whole item.
+// TimelineItem is a completed item. Its turn can still be active.
 type TimelineItem struct {
-	Position  int64      `json:"position"`
-	TurnID    string     `json:"turnId"`
-	Item      ThreadItem `json:"item"`
-	Trimmed   bool       `json:"trimmed"`
-	Truncated bool       `json:"truncated,omitempty"`
+	Position int64      `json:"position"`
+	TurnID   string     `json:"turnId"`
+	Item     ThreadItem `json:"item"`
+	Trimmed  bool       `json:"trimmed"`
+	// Truncated is set if a text of the item was cut to the TextLimit of the request.
+	// thread/item/read returns the whole item.
+	Truncated bool `json:"truncated,omitempty"`
 }
 
 // TimelineTurnStarted is the begin of a turn. If no line of the rollout begins the turn, its first
-// item does. StartedAt is in Unix seconds, or null if unknown.
+// item does.
 type TimelineTurnStarted struct {
-	Position  int64  `json:"position"`
-	TurnID    string `json:"turnId"`
+	Position int64  `json:"position"`
+	TurnID   string `json:"turnId"`
+	// StartedAt is in Unix seconds, or null if unknown.
 	StartedAt *int64 `json:"startedAt"`
 	Trimmed   bool   `json:"trimmed"`
 }
 
 // TimelineTurnCompleted is the end of a turn. An active turn has none, nor a turn that a crash
-// interrupted and that was not resumed. Times have the meaning of Turn.
+// interrupted and that was not resumed. Times have the same meaning as in Turn.
 type TimelineTurnCompleted struct {
 	Position    int64      `json:"position"`
 	TurnID      string     `json:"turnId"`
@@ -95,23 +101,24 @@ type TimelineTurnCompleted struct {
 	Trimmed     bool       `json:"trimmed"`
 }
 
-// TimelineSummary is the banner of a trim point with a summary. Text is the summary of the entries
-// before it.
+// TimelineSummary is the banner of a trim point with a summary.
 type TimelineSummary struct {
 	Position    int64  `json:"position"`
 	TrimPointID string `json:"trimPointId"`
-	Text        string `json:"text"`
-	Trimmed     bool   `json:"trimmed"`
+	// Text is the summary of the entries before it.
+	Text    string `json:"text"`
+	Trimmed bool   `json:"trimmed"`
 }
 
-// TimelineTrimPoint is the divider of a trim point. Label is a line to show on it,
-// HiddenMessageCount how many messages of the user and the agent are before it.
+// TimelineTrimPoint is the divider of a trim point.
 type TimelineTrimPoint struct {
-	Position           int64     `json:"position"`
-	TrimPoint          TrimPoint `json:"trimPoint"`
-	HiddenMessageCount int       `json:"hiddenMessageCount"`
-	Label              string    `json:"label"`
-	Trimmed            bool      `json:"trimmed"`
+	Position  int64     `json:"position"`
+	TrimPoint TrimPoint `json:"trimPoint"`
+	// HiddenMessageCount is the number of messages of the user and the agent before the trim point.
+	HiddenMessageCount int `json:"hiddenMessageCount"`
+	// Label is a line to show on the divider.
+	Label   string `json:"label"`
+	Trimmed bool   `json:"trimmed"`
 }
 
 func (*TimelineItem) threadTimelineEntry()          {}

@@ -1,32 +1,39 @@
 package protocol
 
-// TrimPoint is a boundary in a thread. The model does not receive the items before it, but clients can
-// read them. It still receives pinned items and, after a compaction, messages of the user. CreatedAt
-// is in Unix seconds. BeforeEntryID is the last thread item before the boundary, FirstKeptItemID the
-// first one after it, or null. PrunedMessageCount and PrunedTurnIDs count what this point removed from
-// the context, without the turns of earlier points. Summary replaces them, or is null.
+// TrimPoint is a boundary in a thread. The model does not receive the items before it, except
+// pinned items and, after a compaction, messages of the user. Clients can read them.
 type TrimPoint struct {
-	ID                 string   `json:"id"`
-	CreatedAt          int64    `json:"createdAt"`
-	BeforeEntryID      *string  `json:"beforeEntryId"`
-	FirstKeptItemID    *string  `json:"firstKeptItemId"`
-	PrunedMessageCount int      `json:"prunedMessageCount"`
-	PrunedTurnIDs      []string `json:"prunedTurnIds"`
-	Summary            *string  `json:"summary"`
-	Reason             string   `json:"reason" oneof:"trim compaction historyLimit"`
+	ID string `json:"id"`
+	// CreatedAt is in Unix seconds.
+	CreatedAt int64 `json:"createdAt"`
+	// BeforeEntryID is the last thread item before the boundary, or null.
+	BeforeEntryID *string `json:"beforeEntryId"`
+	// FirstKeptItemID is the first thread item after the boundary, or null.
+	FirstKeptItemID *string `json:"firstKeptItemId"`
+	// PrunedMessageCount is the number of messages that this point removed from the context.
+	PrunedMessageCount int `json:"prunedMessageCount"`
+	// PrunedTurnIDs are the turns that this point removed from the context, without the turns of
+	// earlier points.
+	PrunedTurnIDs []string `json:"prunedTurnIds"`
+	// Summary replaces the removed items, or is null.
+	Summary *string `json:"summary"`
+	// Reason is trim for a request, compaction for a compaction, or historyLimit if the context had
+	// more turns than history.maxSize permits.
+	Reason string `json:"reason" oneof:"trim compaction historyLimit"`
 }
 
-// The reasons for a TrimPoint: somebody asked for it, it came with a compaction, or the
-// context held more turns than history.maxSize allows.
+// The reasons for a TrimPoint: a request, a compaction, or a context with more turns than
+// history.maxSize permits.
 const (
 	TrimAsked        = "trim"
 	TrimCompaction   = "compaction"
 	TrimHistoryLimit = "historyLimit"
 )
 
-// SessionBootstrap is the initial content of a provider session. Kind is turns for the turns of
-// TurnIDs, summary if a summary precedes them, and none if it is empty.
+// SessionBootstrap is the initial content of a provider session.
 type SessionBootstrap struct {
+	// Kind is turns for the turns of TurnIDs, summary if a summary precedes them, and none if the
+	// session is empty.
 	Kind    string   `json:"kind" oneof:"turns summary none"`
 	TurnIDs []string `json:"turnIds"`
 	Summary *string  `json:"summary"`
@@ -39,33 +46,35 @@ const (
 	BootstrapNone    = "none"
 )
 
-// ThreadContextTrimParams takes all turns but the last KeepLastNTurns out of the context;
-// without a number, all of them. Summary is put in their place. ExpectedLastTurnID has the meaning of
-// ThreadRevertParams.
+// ThreadContextTrimParams removes turns from the context.
 type ThreadContextTrimParams struct {
-	ThreadID           string  `json:"threadId"`
-	KeepLastNTurns     *uint32 `json:"keepLastNTurns,omitempty"`
-	Summary            *string `json:"summary,omitempty"`
+	ThreadID string `json:"threadId"`
+	// KeepLastNTurns is the number of last turns to keep. The default is 0.
+	KeepLastNTurns *uint32 `json:"keepLastNTurns,omitempty"`
+	// Summary replaces the removed turns.
+	Summary *string `json:"summary,omitempty"`
+	// ExpectedLastTurnID has the same meaning as in ThreadRevertParams.
 	ExpectedLastTurnID *string `json:"expectedLastTurnId,omitempty"`
 }
 
-// ThreadContextTrimResponse has the new trim point, and the provider session of the next model
-// request.
+// ThreadContextTrimResponse has the new trim point.
 type ThreadContextTrimResponse struct {
 	TrimPoint TrimPoint `json:"trimPoint"`
-	SessionID string    `json:"sessionId"`
+	// SessionID is the provider session of the next model request.
+	SessionID string `json:"sessionId"`
 }
 
-// ThreadContextSummarizeParams gives a trim point a summary. The default is the latest trim point.
-// CompactDurationMs is the time that making the summary took.
+// ThreadContextSummarizeParams sets the summary of a trim point.
 type ThreadContextSummarizeParams struct {
-	ThreadID          string  `json:"threadId"`
-	TrimPointID       *string `json:"trimPointId,omitempty"`
-	Summary           string  `json:"summary"`
+	ThreadID string `json:"threadId"`
+	// TrimPointID is by default the latest trim point.
+	TrimPointID *string `json:"trimPointId,omitempty"`
+	Summary     string  `json:"summary"`
+	// CompactDurationMs is the time that the client took to make the summary, in milliseconds.
 	CompactDurationMs *uint32 `json:"compactDurationMs,omitempty"`
 }
 
-// ThreadContextSummarizeResponse is the trim point with its summary.
+// ThreadContextSummarizeResponse has the trim point with its summary.
 type ThreadContextSummarizeResponse struct {
 	TrimPoint TrimPoint `json:"trimPoint"`
 }
@@ -76,7 +85,7 @@ type ThreadTrimPointCreatedNotification struct {
 	TrimPoint TrimPoint `json:"trimPoint"`
 }
 
-// NotificationMethod is thread/trimPoint/created.
+// NotificationMethod returns "thread/trimPoint/created".
 func (ThreadTrimPointCreatedNotification) NotificationMethod() string {
 	return "thread/trimPoint/created"
 }
@@ -87,20 +96,20 @@ type ThreadTrimPointRemovedNotification struct {
 	TrimPointID string `json:"trimPointId"`
 }
 
-// NotificationMethod is thread/trimPoint/removed.
+// NotificationMethod returns "thread/trimPoint/removed".
 func (ThreadTrimPointRemovedNotification) NotificationMethod() string {
 	return "thread/trimPoint/removed"
 }
 
 // ThreadSessionStopRequestedNotification reports that a provider session gets no more requests.
-// CreatedAt is in Unix seconds.
 type ThreadSessionStopRequestedNotification struct {
 	ThreadID  string `json:"threadId"`
 	SessionID string `json:"sessionId"`
-	CreatedAt int64  `json:"createdAt"`
+	// CreatedAt is in Unix seconds.
+	CreatedAt int64 `json:"createdAt"`
 }
 
-// NotificationMethod is thread/session/stopRequested.
+// NotificationMethod returns "thread/session/stopRequested".
 func (ThreadSessionStopRequestedNotification) NotificationMethod() string {
 	return "thread/session/stopRequested"
 }
@@ -113,19 +122,21 @@ type ThreadSessionStartedNotification struct {
 	Bootstrap SessionBootstrap `json:"bootstrap"`
 }
 
-// NotificationMethod is thread/session/started.
+// NotificationMethod returns "thread/session/started".
 func (ThreadSessionStartedNotification) NotificationMethod() string { return "thread/session/started" }
 
-// ThreadContextSummarizedNotification has the summary of a trim point, or null if it was removed, and
-// the time that making it took, or null if unknown.
+// ThreadContextSummarizedNotification reports the new summary of a trim point.
 type ThreadContextSummarizedNotification struct {
-	ThreadID          string  `json:"threadId"`
-	TrimPointID       string  `json:"trimPointId"`
-	Summary           *string `json:"summary"`
-	CompactDurationMs *int64  `json:"compactDurationMs"`
+	ThreadID    string `json:"threadId"`
+	TrimPointID string `json:"trimPointId"`
+	// Summary is null if the summary was removed.
+	Summary *string `json:"summary"`
+	// CompactDurationMs is the time that it took to make the summary, in milliseconds, or null if
+	// unknown.
+	CompactDurationMs *int64 `json:"compactDurationMs"`
 }
 
-// NotificationMethod is thread/context/summarized.
+// NotificationMethod returns "thread/context/summarized".
 func (ThreadContextSummarizedNotification) NotificationMethod() string {
 	return "thread/context/summarized"
 }

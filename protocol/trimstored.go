@@ -1,6 +1,6 @@
 package protocol
 
-// The lines of trim points and provider sessions. The reference implementation passes over
+// The types of lines with trim points and provider sessions. The reference implementation skips
 // them.
 const (
 	LineTrimPoint       = "trim_point"
@@ -34,8 +34,8 @@ type StoredTrimPoint struct {
 	Revision   int64  `json:"revision"`
 }
 
-// ProviderSession is the payload of a provider_session line: the next model request begins
-// it.
+// ProviderSession is the payload of a provider_session line. The next model request starts the
+// session.
 type ProviderSession struct {
 	ID        string `json:"id"`
 	Bootstrap string `json:"bootstrap"`

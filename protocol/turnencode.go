@@ -26,7 +26,7 @@ const partSize = 256 << 10
 // fewer items, and the items view notLoaded.
 type UnreadError struct{ Err error }
 
-// Error names the cause.
+// Error returns a message with the cause.
 func (e *UnreadError) Error() string { return "a response lacks items: " + e.Err.Error() }
 
 // Unwrap returns the cause.

@@ -10,8 +10,7 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// Variant is one shape that a union can take: {"<member>": "<tag>", ...} with the
-// members of the struct Type.
+// Variant is one form of a union: {"<member>": "<tag>", ...} with the members of the struct Type.
 type Variant struct {
 	Tag  string
 	Type reflect.Type
@@ -25,8 +24,8 @@ type Union struct {
 	Variants []Variant
 }
 
-// Unknown is a variant that this version has no type for. It is written back as
-// it was read; without JSON, as an object that has the tag alone.
+// Unknown is a variant without a type in this version. It is encoded as it was read or, without
+// JSON, as an object with the tag alone.
 type Unknown struct {
 	Tag string
 	Raw json.RawMessage
@@ -40,7 +39,7 @@ type variants[T any] struct {
 	tagOf  map[reflect.Type]string // by pointer to struct
 }
 
-// variantRow gives a variant as a pointer to its zero value.
+// variantRow has a variant as a pointer to its zero value.
 type variantRow[T any] struct {
 	tag  string
 	zero T
@@ -85,9 +84,8 @@ func (v variants[T]) strict(in gjson.Result) (value T, err error) {
 	return made.Interface().(T), decodeFields(members, made.Elem())
 }
 
-// tolerant reads one of the variants as files have them: members may be missing,
-// lists may be null, and what has an unknown tag is an *Unknown, which must be a T.
-// b is valid JSON.
+// tolerant decodes one of the variants of a file: members can be missing, lists can be null, and an
+// unknown tag yields an *Unknown, which must be a T. b is valid JSON.
 func (v variants[T]) tolerant(b []byte) (value T, err error) {
 	if !bytes.HasPrefix(bytes.TrimLeft(b, " \t\r\n"), []byte("{")) {
 		return value, wrongType(gjson.ParseBytes(b), "an object")
@@ -109,8 +107,8 @@ func (v variants[T]) tolerant(b []byte) (value T, err error) {
 	return made.Interface().(T), err
 }
 
-// fillLists makes null lists empty: on the wire a list is never null. Types with
-// JSON methods of their own, json.RawMessage among them, are left alone.
+// fillLists replaces null lists by empty ones: on the wire a list is never null. It skips types
+// with JSON methods of their own, json.RawMessage among them.
 func fillLists(v reflect.Value) {
 	for i := range v.NumField() {
 		f := v.Field(i)
@@ -140,8 +138,8 @@ func (v variants[T]) encode(value T) ([]byte, error) {
 	return encodeTagged(v.member, tag, value)
 }
 
-// encodeTagged is an object whose first member is the tag. It is written behind the tag, so that it
-// need not be copied.
+// encodeTagged returns an object whose first member is the tag. The value is encoded after the tag,
+// so that it need not be copied.
 func encodeTagged(member, tag string, value any) ([]byte, error) {
 	buf := bytes.NewBufferString(`{"` + member + `":"` + tag + `"`)
 	body := buf.Len()
@@ -156,8 +154,8 @@ func encodeTagged(member, tag string, value any) ([]byte, error) {
 	return out, nil
 }
 
-// Marshal is json.Marshal without HTML escaping, so that bytes on the wire and in rollouts equal those
-// of the reference implementation. Its output is well-formed.
+// Marshal encodes as json.Marshal does, but without HTML escaping, so that bytes on the wire and in
+// rollouts equal those of the reference implementation. Its output is well-formed.
 func Marshal(v any) ([]byte, error) {
 	text, err := marshal(v)
 	return ToWellFormed(text), err

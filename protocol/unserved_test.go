@@ -45,7 +45,7 @@ var unservedValues = map[string][2]string{
 	"TurnSteerParams.responsesapiClientMetadata": {`"a"`, `{}`}, "TurnSteerParams.responsesapiClientMetadataPatch": {`{"a":1}`, `{}`},
 }
 
-// unservedParams has params of each type without other members that are required.
+// unservedParams returns params of each type without other members that are required.
 func unservedParams(kind string) (into any, required string) {
 	switch kind {
 	case "InitializeCapabilities":

@@ -1,11 +1,11 @@
 package protocol
 
-// ThreadTokenUsage is the token usage of a thread and of its last model request. ModelContextWindow is
-// in tokens, or null if unknown.
+// ThreadTokenUsage is the token usage of a thread and of its last model request.
 type ThreadTokenUsage struct {
-	Total              TokenUsageBreakdown `json:"total"`
-	Last               TokenUsageBreakdown `json:"last"`
-	ModelContextWindow *int64              `json:"modelContextWindow"`
+	Total TokenUsageBreakdown `json:"total"`
+	Last  TokenUsageBreakdown `json:"last"`
+	// ModelContextWindow is in tokens, or null if unknown.
+	ModelContextWindow *int64 `json:"modelContextWindow"`
 }
 
 // TokenUsageBreakdown counts tokens as the provider reports them. Input tokens include cached tokens,
@@ -19,7 +19,7 @@ type TokenUsageBreakdown struct {
 	ReasoningOutputTokens int64 `json:"reasoningOutputTokens"`
 }
 
-// Add is the sum of both.
+// Add returns the sum of both.
 func (b TokenUsageBreakdown) Add(o TokenUsageBreakdown) TokenUsageBreakdown {
 	return TokenUsageBreakdown{
 		TotalTokens:           b.TotalTokens + o.TotalTokens,

@@ -5,17 +5,18 @@ import (
 	"fmt"
 )
 
-// WebSearchItem is a search of the web by the model's provider. Query is a short description of the
-// search. Action is null if the rollout does not have it. Results are null unless a tool of the
-// reference implementation returned them.
+// WebSearchItem is a search of the web by the model's provider.
 type WebSearchItem struct {
-	ID      string            `json:"id"`
-	Query   string            `json:"query"`
-	Action  *WebSearchAction  `json:"action"`
+	ID string `json:"id"`
+	// Query is a short description of the search.
+	Query string `json:"query"`
+	// Action is null if the rollout lacks it.
+	Action *WebSearchAction `json:"action"`
+	// Results are null unless a tool of the reference implementation returned them.
 	Results []json.RawMessage `json:"results"`
 }
 
-// ItemID is the item's id.
+// ItemID returns the item's id.
 func (i *WebSearchItem) ItemID() string { return i.ID }
 
 // The types of WebSearchAction.
@@ -26,8 +27,8 @@ const (
 	WebSearchOther      = "other"
 )
 
-// WebSearchAction is one step of a search. Query and Queries belong to search, URL to openPage and
-// findInPage, Pattern to findInPage.
+// WebSearchAction is one step of a search: search with query and queries, openPage with url,
+// findInPage with url and pattern, or other.
 type WebSearchAction struct {
 	Type    string
 	Query   *string

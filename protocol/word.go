@@ -42,7 +42,7 @@ func decodeWord(b []byte) (word string, detail gjson.Result, err error) {
 	return word, detail, nil
 }
 
-// decodeWordOf is decodeWord for a closed set of words, one of which comes with
+// decodeWordOf does the same as decodeWord, for a closed set of words of which one comes with
 // details and the others without.
 func decodeWordOf(b []byte, allowed []string, detailed string) (word string, detail gjson.Result, err error) {
 	word, detail, err = decodeWord(b)
@@ -74,7 +74,7 @@ func decodeSpelled(b []byte, allowed []string) (string, error) {
 	return word, nil
 }
 
-// respell is the camelCase word that is meant by one in snake_case or PascalCase.
+// respell returns the camelCase word for one in snake_case or PascalCase.
 func respell(word string, allowed []string) (spelled string, known bool) {
 	spelled = CamelCase(word)
 	if spelled != "" {
@@ -83,7 +83,7 @@ func respell(word string, allowed []string) (spelled string, known bool) {
 	return spelled, slices.Contains(allowed, spelled)
 }
 
-// SnakeCase is a camelCase word as rollouts write it.
+// SnakeCase returns a camelCase word in the spelling of rollouts.
 func SnakeCase(s string) string {
 	var b strings.Builder
 	for _, r := range s {
@@ -96,7 +96,7 @@ func SnakeCase(s string) string {
 	return b.String()
 }
 
-// CamelCase is a snake_case word as the wire writes it.
+// CamelCase returns a snake_case word in the spelling of the wire.
 func CamelCase(s string) string {
 	parts := strings.Split(s, "_")
 	for i := 1; i < len(parts); i++ {

@@ -34,7 +34,7 @@ func (s *moves) run() {
 	}
 }
 
-// move may return an error after the rollout has reached its target.
+// move moves a rollout. It may return an error after the rollout has reached its target.
 func (s *moves) move(do func(*rollout.Store, string) (string, error)) {
 	for range mostTries {
 		from := s.find(s.sound)

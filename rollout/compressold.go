@@ -25,7 +25,7 @@ type CompressedLatelyError struct {
 	Since time.Time
 }
 
-// Error has the next time.
+// Error returns a message with the next time.
 func (e *CompressedLatelyError) Error() string {
 	if e.Since.IsZero() {
 		return "another program compresses the rollouts of this home"

@@ -71,7 +71,7 @@ func (l *life) append(n int, sync bool) {
 	}
 }
 
-// close is not repeated, because Close always closes the log.
+// close does not retry, because Close always closes the log.
 func (l *life) close() {
 	if err := l.log.Close(); err != nil {
 		l.failed(err)

@@ -56,7 +56,7 @@ func (s *Store) Create(id string, at time.Time) (*Log, error) {
 	return &Log{store: s, id: id, path: s.PathFor(id, at)}, nil
 }
 
-// Open takes the writer lock of a thread and reads its rollout. The path may be outside of
+// Open acquires the writer lock of a thread and reads its rollout. The path may be outside of
 // home. A name without the thread id is a *NameError. If the thread has another writer, the
 // error is a *LockedError.
 func (s *Store) Open(path string) (*Log, *Contents, error) {
@@ -68,7 +68,7 @@ func (s *Store) Open(path string) (*Log, *Contents, error) {
 	return log, contents, err
 }
 
-// OpenTo is Open with a Loader, as Load is Read with one. The log closes the LineReader.
+// OpenTo does the same as Open, with a Loader. The log closes the LineReader.
 func (s *Store) OpenTo(path string, to Loader) (*Log, *Contents, error) {
 	path = home.PlainPath(path)
 	id := home.ThreadID(path)
@@ -173,7 +173,7 @@ func (l *Log) flush(sync bool) error {
 	return disk.Wrap("sync", l.path, l.syncAll())
 }
 
-// createFile takes the lock and creates the file of a new thread, under a temporary name. So
+// createFile acquires the lock and creates the file of a new thread, under a temporary name. So
 // no rollout is ever without a line. After an error, a second call repeats only what failed.
 func (l *Log) createFile() (err error) {
 	if l.lock == nil {

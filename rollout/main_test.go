@@ -34,7 +34,7 @@ const (
 
 var begin = time.Date(2026, 1, 2, 3, 4, 5, 0, time.Local)
 
-// line is a rollout line whose payload tells it from all others.
+// line returns a rollout line whose payload tells it from all others.
 func line(n int) protocol.RolloutLine {
 	ordinal := int64(n)
 	return protocol.RolloutLine{
@@ -70,7 +70,7 @@ func ordinals(c *rollout.Contents) []int64 {
 	return all
 }
 
-// memStore is a store on a file system in memory.
+// memStore returns a store on a file system in memory.
 func memStore() (*rollout.Store, *faultfs.Mem) {
 	mem := faultfs.NewMem(home)
 	return rollout.NewStore(mem, home), mem

@@ -11,7 +11,7 @@ import (
 	"appserver/rollout/faultfs"
 )
 
-// forkOf is a rollout that goes on from another with a line, as the reference implementation
+// forkOf returns a rollout that goes on from another with a line, as the reference implementation
 // writes it.
 func forkOf(t *testing.T, store *rollout.Store, mem *faultfs.Mem, id, from, meta string, end int) string {
 	t.Helper()

@@ -20,8 +20,8 @@ import (
 
 const writerHome = "ROLLOUT_TEST_WRITER_HOME"
 
-// writeForever is what processes do that tests start: append lines for as long as
-// they live, and tell the number of each that is acknowledged.
+// writeForever runs in the processes that tests start: it appends lines until the process ends, and
+// prints the number of each acknowledged line.
 func writeForever(dir string) {
 	store := rollout.NewStore(rollout.OS(), dir)
 	log, err := store.Create(threadA, begin)

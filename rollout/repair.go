@@ -348,7 +348,7 @@ func (r *repair) writeNew(path string, content []byte) error {
 	return err
 }
 
-// replace puts the new file in place of the original.
+// replace replaces the original by the new file.
 func (r *repair) replace(path, to string) error {
 	err := r.temp.Write(func(out io.Writer) error {
 		_, err := out.Write(r.whole)

@@ -26,7 +26,7 @@ func (s *Store) restore(path string) (restored bool, err error) {
 	return restored, cmp.Or(err, lock.Release())
 }
 
-// restoreLocked is restore for a caller that holds the writer lock.
+// restoreLocked does the same as restore, for a caller that holds the writer lock.
 func (s *Store) restoreLocked(path string) (restored bool, err error) {
 	if !s.IsEmptied(path) {
 		return false, nil

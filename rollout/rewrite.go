@@ -161,7 +161,7 @@ func (w *rewrite) size() int64 {
 	return size
 }
 
-// replace puts the rewritten file in place of the old one.
+// replace replaces the old file by the rewritten one.
 func (w *rewrite) replace(p Projection) error {
 	fill := func(out *line.PaddedWriter) error { return w.project(out, p) }
 	if p == nil {

@@ -120,7 +120,7 @@ func crashRewriteWith(t *testing.T, seed uint64, fault faultfs.Fault) {
 	require.Greater(t, crashes, 60)
 }
 
-// rewriteAfterCrash goes on with the thread on another machine.
+// rewriteAfterCrash continues the thread on another machine.
 func rewriteAfterCrash(t *testing.T, mem *faultfs.Mem, s *rewrites, what string) {
 	store := rollout.NewStore(mem, home)
 	contents, err := store.Read(s.path)

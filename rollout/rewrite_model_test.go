@@ -32,7 +32,7 @@ func toldOf(lines []protocol.RolloutLine) []told {
 	return all
 }
 
-// readNaively is the lines of a log, by the letter of the package doc.
+// readNaively returns the lines of a log, by the letter of the package doc.
 func readNaively(log string) []told {
 	all := []told{}
 	next, marked := int64(0), false
@@ -76,7 +76,7 @@ func chooser(seed uint32) rollout.Projection {
 	}
 }
 
-// projectNaively is what main must hold, without the marker.
+// projectNaively returns the lines that main must hold, without the marker.
 func projectNaively(p rollout.Projection, lines []told) []told {
 	all := []told{}
 	for _, l := range lines {
@@ -100,7 +100,7 @@ type rewriteModel struct {
 	inForce bool
 }
 
-// foreignText is lines such as other programs and broken disks leave behind.
+// foreignText returns lines such as other programs and broken disks leave behind.
 func foreignText(t *rapid.T, label string) string {
 	lines := rapid.SliceOfN(rapid.SampledFrom([]string{
 		`{"ordinal":%d,"type":"a","payload":{"n":1}}`,
@@ -198,8 +198,8 @@ func (m *rewriteModel) closeProjected(log *rollout.Log, p rollout.Projection) {
 	m.log, m.inForce = full+blanks(len(selection)-len(full))+marker, true
 }
 
-// readOn has a reader that knows main up to a line behind its marker go on in what main
-// has become: it must find all that stood behind that line and was kept.
+// readOn makes a reader that knows main up to a line behind its marker continue in the rewritten
+// main. It must find all lines that followed that line and were kept.
 func (m *rewriteModel) readOn(p rollout.Projection, before, main string) {
 	ends := []int{0}
 	if m.inForce {
@@ -218,8 +218,8 @@ func (m *rewriteModel) readOn(p rollout.Projection, before, main string) {
 	require.Equal(m, want, found[len(found)-len(want):])
 }
 
-// requireNotBefore is for what stands before a marker: that does not begin before an
-// offset, and behind it only where lines leave no room.
+// requireNotBefore requires that the lines before a marker end at an offset, or behind it only if
+// the lines leave no room.
 func requireNotBefore(t require.TestingT, selection string, offset int64) {
 	require.GreaterOrEqual(t, int64(len(selection)), offset, "the file never gets shorter")
 	if int64(len(selection)) > offset {
@@ -227,10 +227,10 @@ func requireNotBefore(t require.TestingT, selection string, offset int64) {
 	}
 }
 
-// blanks are n spaces, none where n is not positive.
+// blanks returns n spaces, or none unless n is positive.
 func blanks(n int) string { return strings.Repeat(" ", max(n, 0)) }
 
-// padded is a line that is n bytes longer.
+// padded returns a line that is n bytes longer.
 func padded(line string, n int) string { return strings.TrimSuffix(line, "\n") + blanks(n) + "\n" }
 
 // closeWhole closes without a projection.

@@ -12,7 +12,7 @@ import (
 	"appserver/rollout"
 )
 
-// markerAt is where the last context_backup line begins.
+// markerAt returns the offset of the last context_backup line.
 func markerAt(main string) int {
 	return strings.LastIndexByte(main[:strings.LastIndex(main, `"type":"context_backup"`)], '\n') + 1
 }
@@ -37,7 +37,7 @@ func TestARewrittenFileNeverGetsShorter(t *testing.T) {
 	}
 }
 
-// requireInPlace is for files the lines of which are as they stand in the full log.
+// requireInPlace checks that the lines of a file are at their places in the full log.
 func requireInPlace(t *testing.T, main, full string) {
 	t.Helper()
 	at := 0

@@ -29,7 +29,7 @@ func appendAndClose(t *testing.T, store *rollout.Store, path string, p rollout.P
 	return log.CloseRewritten(p)
 }
 
-// rewrittenThread is a thread of a session_meta and lines 1 to 5, of which the main
+// rewrittenThread returns a thread of a session_meta and lines 1 to 5, of which the main
 // file has the even ones.
 func rewrittenThread(t *testing.T, disk rollout.FS, dir string) (*rollout.Store, string) {
 	t.Helper()
@@ -39,7 +39,7 @@ func rewrittenThread(t *testing.T, disk rollout.FS, dir string) (*rollout.Store,
 	return store, path
 }
 
-// numbers are the lines of linesFrom that there are.
+// numbers returns the lines of linesFrom that there are.
 func numbers(contents *rollout.Contents) []int64 {
 	all := []int64{}
 	for _, l := range contents.Lines {
@@ -50,7 +50,7 @@ func numbers(contents *rollout.Contents) []int64 {
 	return all
 }
 
-// alone is what a reader without the backup finds.
+// alone returns the lines that a reader without the backup finds.
 func alone(t *testing.T, disk rollout.FS, path string) *rollout.Contents {
 	t.Helper()
 	store, mem := memStore()

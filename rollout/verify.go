@@ -210,7 +210,7 @@ func (v *verification) checkLines() {
 	v.checkEnds()
 }
 
-// lossText returns what is skipped of a damaged line.
+// lossText returns the skipped part of a damaged line.
 func lossText(records int) string {
 	if records == 0 {
 		return "the line is skipped"

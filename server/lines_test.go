@@ -124,7 +124,7 @@ type stepReader struct {
 // Read returns at most step bytes.
 func (r stepReader) Read(b []byte) (int, error) { return r.in.Read(b[:min(len(b), r.step)]) }
 
-// splitLines is an independent implementation of the line reader.
+// splitLines returns an independent implementation of the line reader.
 func splitLines(input []byte, maxLen int) (lines []string) {
 	if len(input) == 0 {
 		return nil

@@ -28,8 +28,8 @@ const (
 	AudienceLink
 )
 
-// ServeLink is ServeTransport for a connection of another node. The connection is initialized with the
-// state of the node's client.
+// ServeLink does the same as ServeTransport, for a connection of another node. The connection is
+// initialized with the state of the node's client.
 func (s *Server) ServeLink(ctx context.Context, f Transport, link Link, state ClientState) error {
 	c, err := s.connect(transportSource{f}, f, link)
 	if err != nil {

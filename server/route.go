@@ -12,7 +12,7 @@ type Router interface {
 	// Route returns true if it takes a request. It then sends the response later. It is called on the
 	// reader goroutine of the connection, so it must not block. The params are valid during the call only.
 	Route(to protocol.Caller, method string, params json.RawMessage) bool
-	// Disconnect is called after a connection has been removed.
+	// Disconnect runs after a connection has been removed.
 	Disconnect(conn uint64)
 }
 

@@ -12,7 +12,7 @@ import (
 // responses collects the arguments of response functions.
 type responses chan string
 
-// receive is a response function.
+// receive implements a response function.
 func (a responses) receive(result json.RawMessage, err error) {
 	var refused *protocol.Error
 	switch {

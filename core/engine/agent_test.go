@@ -151,7 +151,7 @@ func (a *agent) misbehave(ctx context.Context, word string, say func(string)) er
 	return nil
 }
 
-// ran are the commands so far.
+// ran returns the commands so far.
 func (a *agent) ran() []string {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -162,14 +162,14 @@ func (a *agent) ran() []string {
 	return scripts
 }
 
-// last is the last prompt as it came: its items as JSON.
+// last returns the last prompt as it came: its items as JSON.
 func (a *agent) last() string {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return a.sent[len(a.sent)-1]
 }
 
-// asked are the prompts so far.
+// asked returns the prompts so far.
 func (a *agent) asked() []*core.Prompt {
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -14,7 +14,7 @@ import (
 	"appserver/rollout/faultfs"
 )
 
-// inFolder is a rig whose threads work in a folder.
+// inFolder returns a rig whose threads work in a folder.
 func inFolder(t *testing.T, test func(t *testing.T, r *rig, f *folder)) {
 	t.Helper()
 	bubble(t, func(t *testing.T, r *rig) { test(t, r, r.workInFolder()) })

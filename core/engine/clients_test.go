@@ -34,7 +34,7 @@ const (
 	serverRequest kind = "request"
 )
 
-// String is short and has no ids.
+// String returns a short text without ids.
 func (m message) String() string {
 	text := fmt.Sprintf("%d: %s %s", m.to.Conn, m.kind, m.method)
 	for _, path := range []string{"item.type", "item.status", "status.type", "turn.status", "delta"} {
@@ -136,7 +136,7 @@ func (c *clients) Behind(conn uint64) bool {
 	return conn != 0 && c.behind == conn
 }
 
-// leaveBehind has a client be behind, 0 none.
+// leaveBehind makes a client congested, or none for 0.
 func (c *clients) leaveBehind(conn uint64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -161,7 +161,7 @@ func (c *clients) relieve(conn uint64) {
 	}
 }
 
-// all are the messages to a client so far that a filter lets through.
+// all returns the messages to a client so far that a filter lets through.
 func (c *clients) all(conn uint64, pass func(message) bool) []message {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -174,7 +174,7 @@ func (c *clients) all(conn uint64, pass func(message) bool) []message {
 	return found
 }
 
-// answersTo are the answers to one request, once all is quiet.
+// answersTo returns the answers to one request, once all is quiet.
 func (c *clients) answersTo(to protocol.Caller) []message {
 	synctest.Wait()
 	return c.all(to.Conn, func(m message) bool { return m.to == to && (m.kind == response || m.kind == rejection) })

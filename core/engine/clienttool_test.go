@@ -16,7 +16,7 @@ import (
 
 const puts = `call request_user_input {"questions":[{"id":"db","header":"Store","question":"Which?","options":[{"label":"A","description":"a"}]}]}`
 
-// planning is a turn in plan mode.
+// planning returns a turn in plan mode.
 func planning(thread, words string) call {
 	p := protocol.TurnStartParams{ThreadID: thread, Input: said(words),
 		CollaborationMode: &protocol.CollaborationMode{Mode: protocol.ModePlan}}

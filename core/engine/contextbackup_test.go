@@ -85,7 +85,7 @@ func (r *rig) requireUsableWithout(id, main string) {
 	}
 }
 
-// anothers is the rollout of another thread.
+// anothers returns the rollout of another thread.
 func (r *rig) anothers() string {
 	id := r.begin(9)
 	r.turn(9, id, "say nothing")

@@ -140,7 +140,7 @@ func restoreFrom(thread string, from *string) call {
 		func(e *engine.Engine, to protocol.Caller) error { return e.ContextRestore(to, p) }}
 }
 
-// contextReads are the methods that change nothing.
+// contextReads returns the methods that change nothing.
 func contextReads(thread string) []call {
 	return []call{getItems(thread), getUsage(thread), listEdits(thread), getPrompt(thread),
 		preview(thread, &protocol.Prune{Categories: protocol.ContextCategories()})}
@@ -166,7 +166,7 @@ func isEdit(method string) bool {
 	return strings.HasPrefix(method, "context/")
 }
 
-// items is the list of a thread's context items.
+// items returns the list of a thread's context items.
 func (r *rig) items(thread string) []gjson.Result {
 	r.t.Helper()
 	return r.ask(99, getItems(thread)).Get("items").Array()
@@ -192,7 +192,7 @@ func (r *rig) idOf(thread, words string) string {
 	return ""
 }
 
-// outline is a line for each context item: its preview, and what edits made of it.
+// outline returns a line for each context item: its preview, and what edits made of it.
 func (r *rig) outline(thread string) []string {
 	r.t.Helper()
 	return outlineOf(r.items(thread))
@@ -217,7 +217,7 @@ func outlineOf(items []gjson.Result) (lines []string) {
 	return lines
 }
 
-// context is all that clients can ask of a thread's context, as it goes over the wire.
+// context returns the whole context of a thread in the form of the wire.
 func (r *rig) context(thread string) string {
 	r.t.Helper()
 	var all strings.Builder

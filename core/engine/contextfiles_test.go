@@ -31,7 +31,7 @@ func (r *rig) leaveAndResume(thread string) {
 	r.ask(1, resume(thread))
 }
 
-// rolloutsOf are the files below sessions that carry a thread's id: the rollout comes
+// rolloutsOf returns the files below sessions that carry a thread's id: the rollout comes
 // first, then its backup.
 func rolloutsOf(mem *faultfs.Mem, thread string) (paths []string) {
 	for _, path := range mem.Files(home) {
@@ -91,7 +91,7 @@ func wrongWith(disk *faultfs.Mem, thread string) string {
 	return ""
 }
 
-// itemsOf are the items in what rig.context gives.
+// itemsOf returns the items in what rig.context gives.
 func itemsOf(context string) []gjson.Result {
 	_, answer, _ := strings.Cut(context, " ")
 	return gjson.Parse(answer).Get("items").Array()

@@ -255,7 +255,7 @@ func (e *editor) step(c call, to int) {
 	}
 }
 
-// crash is another machine with what a crash leaves.
+// crash returns another machine with the files that a crash leaves.
 func (e *editor) crash(seed int) {
 	mem := e.mem.CrashClone(rand.New(rand.NewPCG(uint64(seed), 4)))
 	e.rig = newRig(e.t, mem, mem)

@@ -84,7 +84,7 @@ func TestResumeJoinsTheBackup(t *testing.T) {
 	})
 }
 
-// outputsIn are the lines of tools' outputs in a rollout.
+// outputsIn returns the lines of tools' outputs in a rollout.
 func outputsIn(text string) string {
 	var found []string
 	for line := range strings.Lines(text) {

@@ -26,7 +26,7 @@ type wanted struct {
 	excluded, gone        bool
 }
 
-// edit is a life in which items are excluded and deleted; the thread is rewritten,
+// edit runs the life of a thread in which items are excluded and deleted. The thread is rewritten,
 // loaded, made whole, rewritten, edited while it is stored, and loaded again.
 func (l *life) edit() {
 	l.thread = l.insist(start).Get("thread.id").Str
@@ -141,7 +141,7 @@ func (l *life) compare() {
 	}
 }
 
-// last is the last item of a category that the client knows.
+// last returns the last item of a category that the client knows.
 func (l *life) last(category protocol.ContextCategory) *wanted {
 	for i := len(l.want) - 1; i >= 0; i-- {
 		if l.want[i].category == string(category) {

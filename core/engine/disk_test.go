@@ -147,7 +147,7 @@ func (d *disk) Remove(path string) error {
 	return d.FS.Remove(path)
 }
 
-// Link, Rename and SyncDir keep to the rules.
+// Link keeps to the rules, as Rename and SyncDir do.
 func (d *disk) Link(path, second string) error {
 	if err := d.enter(faultfs.OpLink, path); err != nil {
 		return err
@@ -223,7 +223,7 @@ func (f *diskFile) note(err error, what string) {
 	}
 }
 
-// kindsOf are the types of the lines, and of what they hold.
+// kindsOf returns the types of the lines, and of what they hold.
 func kindsOf(lines []byte) string {
 	var kinds []string
 	for line := range strings.Lines(string(lines)) {

@@ -79,12 +79,13 @@ func (e *Engine) changeThread(to protocol.Caller, id string, in core.Input) erro
 	return e.changeThreadIf(to, id, in, func(*actor) error { return nil })
 }
 
-// changeThreadIf is changeThread with a check in the goroutine of the thread.
+// changeThreadIf does the same as changeThread, with a check in the goroutine of the thread.
 func (e *Engine) changeThreadIf(to protocol.Caller, id string, in core.Input, check func(*actor) error) error {
 	return e.changeThreadBy(to, id, func(a *actor) (core.Input, error) { return in, check(a) })
 }
 
-// changeThreadBy is changeThread with an input that is made in the goroutine of the thread.
+// changeThreadBy does the same as changeThread, with an input that is made in the goroutine of the
+// thread.
 func (e *Engine) changeThreadBy(to protocol.Caller, id string, input func(*actor) (core.Input, error)) error {
 	if err := checkID("invalid thread id", id); err != nil {
 		return err

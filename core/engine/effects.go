@@ -197,7 +197,7 @@ func (a *actor) readImage(e core.ReadImage) work {
 	}
 }
 
-// writePatch is not cancelled, because it is short and must not stop halfway.
+// writePatch ignores cancellation, because it is short and must not stop halfway.
 func (a *actor) writePatch(e core.WritePatch) work {
 	return func(ctx context.Context, _ func(core.Input)) core.Input {
 		var done core.PatchWritten

@@ -108,7 +108,7 @@ func notReady(err error) bool {
 	return errors.As(err, &refusal) && refusal.Data != nil && refusal.Data.Kind == protocol.KindProviderNotReady
 }
 
-// errCheckpointsOff is the error of requests that need checkpoints.
+// errCheckpointsOff returns the error of requests that need checkpoints.
 func errCheckpointsOff() *protocol.Error {
 	return protocol.Refuse(protocol.KindCheckpointsOff,
 		"checkpoints are off; set checkpoints.enabled in config.toml to get them for new turns")
@@ -128,7 +128,7 @@ func statusNotLoaded(id string) protocol.Notification {
 		Status: protocol.ThreadStatus{ThreadStatusVariant: &protocol.StatusNotLoaded{}}}
 }
 
-// archiveError gives an error of the archive its code and kind.
+// archiveError converts an error of the archive to one with a code and a kind.
 func archiveError(err error) *protocol.Error {
 	var missing *rollout.NotArchivedError
 	var disk *rollout.DiskError

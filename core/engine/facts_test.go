@@ -59,5 +59,6 @@ func worstCrash(mem *faultfs.Mem) *faultfs.Mem { return mem.CrashClone(rand.New(
 // unlucky draws 0 from any range.
 type unlucky struct{}
 
-// Uint64 is small in its upper half, so that no range rejects it, and 0 in the lower.
+// Uint64 returns a number that is small in its upper half, so that no range rejects it, and 0 in
+// the lower.
 func (unlucky) Uint64() uint64 { return 1000 << 32 }

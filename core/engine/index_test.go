@@ -26,7 +26,7 @@ type fakeIndex struct {
 // Ready reports that every rollout is in the index.
 func (f *fakeIndex) Ready() bool { return true }
 
-// Sweep has nothing to read.
+// Sweep does nothing.
 func (f *fakeIndex) Sweep() {}
 
 func (f *fakeIndex) List(q rollout.Query) (rollout.Page, bool) {

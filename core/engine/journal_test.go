@@ -12,7 +12,7 @@ import (
 	"appserver/rollout/faultfs"
 )
 
-// suspends has a new thread take a turn, and lets the store suspend its journal.
+// suspends makes a new thread take a turn, and lets the store suspend its journal.
 func (r *rig) suspends(faulty *faultfs.Disk) (id string) {
 	r.t.Helper()
 	id = r.begin(1)

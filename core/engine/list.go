@@ -182,7 +182,7 @@ var subAgents = map[string]string{
 	"subAgentThreadSpawn": "/thread_spawn", "subAgentOther": "/other",
 }
 
-// sources are the names in session_meta for the protocol's kinds of sources.
+// sources returns the names in session_meta for the protocol's kinds of sources.
 func sources(kinds []string) []string {
 	var words []string
 	for _, kind := range kinds {
@@ -202,7 +202,7 @@ func sources(kinds []string) []string {
 	return words
 }
 
-// list is a page and the errors of skipped files.
+// list returns a page and the errors of skipped files.
 func (e *Engine) list(to protocol.Caller, q rollout.Query) (any, []error, error) {
 	e.watchIndex(to.Conn)
 	page, err := e.parts.Threads.List(q)

@@ -104,8 +104,8 @@ func (e *Engine) loadFrom(at store.Ref) (*loaded, error) {
 	return &loaded{r.Thread(e.options(at.ID, contents)), contents, text, e.parts.Log}, nil
 }
 
-// loadContext is loadStored with an error if the backup is unreadable. A client that only reads
-// would take the shorter list of items for the complete one.
+// loadContext does the same as loadStored, but fails if the backup is unreadable. A client that
+// only reads would take the shorter list of items for the complete one.
 func (e *Engine) loadContext(id string) (*loaded, error) {
 	l, err := e.loadStored(id)
 	if err == nil && l.contents.Backup.Err != nil {

@@ -18,7 +18,7 @@ func TestEveryDiskOperationMayFailAroundMoves(t *testing.T) {
 	}
 }
 
-// move is a life in which a thread is trimmed, forked, archived, brought back and loaded by
+// move runs the life of a thread that is trimmed, forked, archived, unarchived and loaded by
 // another engine.
 func (l *life) move() {
 	l.thread = l.insist(start).Get("thread.id").Str

@@ -88,7 +88,7 @@ type Setup interface {
 	// TurnEnv returns the environment of a turn with these settings. An error rejects the turn. An
 	// error of kind providerNotReady names the missing part of the provider's configuration.
 	TurnEnv(scope Scope, s core.Settings) (core.TurnEnv, error)
-	// Tracking returns how file changes of a thread are tracked.
+	// Tracking returns the tracking mode of a thread's file changes.
 	Tracking(scope Scope) core.Tracking
 	// Memory returns the rules of the memory for a thread.
 	Memory(scope Scope) core.MemoryRules
@@ -102,9 +102,9 @@ type Setup interface {
 	UnloadDelay(scope Scope) time.Duration
 	// Persists reports whether threads have rollouts.
 	Persists(scope Scope) bool
-	// Warnings describe settings of a thread's own configuration that have no effect.
+	// Warnings returns the settings of a thread's own configuration that have no effect.
 	Warnings(scope Scope) []string
-	// ConfigWarnings describe problems in the configuration files of a thread's project.
+	// ConfigWarnings returns the problems in the configuration files of a thread's project.
 	ConfigWarnings(scope Scope) []string
 	// Deprecations returns a notice for each deprecated setting of a thread.
 	Deprecations(scope Scope) []protocol.DeprecationNoticeNotification

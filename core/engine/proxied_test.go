@@ -33,7 +33,7 @@ type answered struct {
 	Result any           `json:"result"`
 }
 
-// proxied is a call of a proxied request that the method of c serves.
+// proxied returns a call of a proxied request that the method of c serves.
 func proxied(c call, p engine.Proxied) call {
 	p.Answer = func(result any, turn protocol.Turn) any { return answered{turn, result} }
 	return call{"proxied " + c.method, c.thread, func(e *engine.Engine, to protocol.Caller) error {
@@ -41,7 +41,7 @@ func proxied(c call, p engine.Proxied) call {
 	}}
 }
 
-// asTurn is a proxied request whose response contains a turn.
+// asTurn returns a proxied request whose response contains a turn.
 func asTurn(c call) call { return proxied(c, engine.Proxied{TurnOf: c.thread}) }
 
 // pass advances the clock, and waits for the work that is due.

@@ -23,7 +23,7 @@ func archiveAndNew(thread string, id *string) call {
 		func(e *engine.Engine, to protocol.Caller) error { return e.ThreadArchiveAndNew(to, p) }}
 }
 
-// metaOf is the first line of a thread's rollout.
+// metaOf returns the first line of a thread's rollout.
 func (r *rig) metaOf(thread string) gjson.Result {
 	r.t.Helper()
 	contents, err := rollout.NewStore(r.mem, home).Read(r.pathOf(thread))

@@ -15,7 +15,7 @@ import (
 	"appserver/rollout/store"
 )
 
-// asks has a new thread ask whether a command may run. It returns the id of the thread.
+// asks makes a new thread ask whether a command may run. It returns the id of the thread.
 func (r *rig) asks(words string) string {
 	r.t.Helper()
 	r.setup.policy = protocol.ApprovalUntrusted

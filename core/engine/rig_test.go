@@ -74,7 +74,7 @@ func bubble(t *testing.T, test func(t *testing.T, r *rig)) {
 	bubbleOn(t, faultfs.Fault{}, func(t *testing.T, r *rig, _ *faultfs.Disk) { test(t, r) })
 }
 
-// bubbleOn is bubble with a disk that has a fault.
+// bubbleOn does the same as bubble, with a disk that has a fault.
 func bubbleOn(t *testing.T, f faultfs.Fault, test func(t *testing.T, r *rig, faulty *faultfs.Disk)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -98,7 +98,7 @@ func newRig(t *testing.T, mem *faultfs.Mem, below rollout.FS) *rig {
 	return r
 }
 
-// afterCrash is another machine with what a crash now leaves.
+// afterCrash returns another machine with the files that a crash now leaves.
 func (r *rig) afterCrash() *rig {
 	mem := worstCrash(r.mem)
 	crashed := newRig(r.t, mem, mem)
@@ -137,7 +137,7 @@ func (r *rig) restart() {
 	r.checker.restarted()
 }
 
-// threads are the threads of the store, with an index or nil.
+// threads returns the threads of the store, with an index or nil.
 func (r *rig) threads(index files.Index) store.Threads {
 	return files.New(r.store, index, func(err error) { r.t.Log(err) })
 }
@@ -234,7 +234,7 @@ func (r *rig) ask(conn uint64, c call) gjson.Result {
 	return m.body
 }
 
-// refused posts a request, expects an error, and returns its kind.
+// rejected posts a request, expects an error, and returns its kind.
 func (r *rig) rejected(conn uint64, c call) protocol.Kind {
 	r.t.Helper()
 	return r.rejection(r.post(conn, c))
@@ -281,7 +281,7 @@ func (r *rig) ends(conn uint64) []string {
 	return statuses
 }
 
-// loaded are the ids of the loaded threads.
+// loaded returns the ids of the loaded threads.
 func (r *rig) loaded() []string {
 	r.t.Helper()
 	ids := []string{}
@@ -323,7 +323,7 @@ func (r *rig) difference(thread string) string {
 		gjson.Parse(encode(loaded.ContextItems())))
 }
 
-// readable are the answers to a request, repeated while the disk cannot be read.
+// readable returns the answers to a request, repeated while the disk cannot be read.
 func (r *rig) readable(c call) (got []message) {
 	for range 4 {
 		got = r.clients.answersTo(r.post(99, c))
@@ -350,7 +350,7 @@ func unlike(live, loaded gjson.Result) string {
 	return strings.Join(found, "\n")
 }
 
-// outline is short: of turns, how each ended and how many items it has.
+// outline returns for each turn its end and its number of items.
 func outline(v gjson.Result) string {
 	if !v.Get("0.items").Exists() {
 		return v.Raw
@@ -362,7 +362,7 @@ func outline(v gjson.Result) string {
 	return fmt.Sprintf("%q", turns)
 }
 
-// canonical is the same JSON for the same value, however its strings are escaped.
+// canonical returns the same JSON for the same value, however its strings are escaped.
 func canonical(text string) string {
 	var v any
 	if json.Unmarshal([]byte(text), &v) != nil {

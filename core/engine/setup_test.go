@@ -162,7 +162,7 @@ func (s *setup) Tracking(engine.Scope) core.Tracking { return s.tracking }
 // Memory returns the rules of the test. The default is none.
 func (s *setup) Memory(engine.Scope) core.MemoryRules { return s.memory }
 
-// Persists is as for new threads.
+// Persists reports the same as for new threads.
 func (s *setup) Persists(engine.Scope) bool { return s.persist }
 
 func (s *setup) Warnings(engine.Scope) []string { return nil }
@@ -187,7 +187,7 @@ func (s *setup) CacheFacts(engine.Scope, string, string) core.CacheFacts {
 
 func (s *setup) Economy(engine.Scope) core.EconomyRules { return core.EconomyRules{} }
 
-// RewriteOnUnload is on, as by default.
+// Redactor returns the redactor of the rig, or nil.
 func (s *setup) Redactor(engine.Scope) engine.Redactor {
 	if s.hide == "" {
 		return nil

@@ -29,7 +29,7 @@ func TestEveryDiskOperationMayFail(t *testing.T) {
 	}
 }
 
-// faults are ways in which operations fail.
+// faults returns the ways in which operations fail.
 func faults() map[string]faultfs.Fault {
 	return map[string]faultfs.Fault{
 		"one operation":          {Count: 1, Err: syscall.EIO},
@@ -43,7 +43,7 @@ func faults() map[string]faultfs.Fault {
 	}
 }
 
-// words are the messages of each error: the cause and the remedy.
+// words returns the messages of each error: the cause and the remedy.
 func words() map[error]string {
 	return map[error]string{
 		syscall.EIO:    "input/output error: the disk reports errors; check it, then try again",

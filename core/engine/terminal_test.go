@@ -25,7 +25,7 @@ func shellCommand(thread, script string) call {
 		func(e *engine.Engine, to protocol.Caller) error { return e.ThreadShellCommand(to, p) }}
 }
 
-// leftRunning is a thread whose turn has left a command running.
+// leftRunning returns a thread whose turn has left a command running.
 func (r *rig) leftRunning() string {
 	r.t.Helper()
 	id := r.begin(1)

@@ -144,7 +144,7 @@ func (r *release) pack(ctx context.Context, t target, program string, components
 	return nil
 }
 
-// papers are the documents that accompany each program.
+// papers returns the documents that accompany each program.
 func (r *release) papers(sbom []byte, components []component) ([]file, error) {
 	licence, err := os.ReadFile(filepath.Join(r.root, "LICENSE"))
 	if err != nil {

@@ -17,7 +17,7 @@ type target struct{ system, processor string }
 
 func (t target) String() string { return t.system + "/" + t.processor }
 
-// id names files of the target.
+// id returns the part of file names for the target.
 func (t target) id() string { return t.system + "_" + t.processor }
 
 func (t target) executable() string {

@@ -171,7 +171,7 @@ func (k Kind) prepare(db *sql.DB) error {
 	})
 }
 
-// upgrade brings a file to the current version, one version after the other.
+// upgrade migrates a file to the current version, one version after the other.
 func (k Kind) upgrade(tx *sql.Tx, version int) error {
 	for ; version != k.Version; version++ {
 		if k.Upgrades[version] == "" {

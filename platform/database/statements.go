@@ -17,7 +17,7 @@ type Statements struct {
 	prepared map[string]*sql.Stmt
 }
 
-// QueryContext is sql.DB.QueryContext.
+// QueryContext calls sql.DB.QueryContext.
 func (s *Statements) QueryContext(ctx context.Context, text string, args ...any) (*sql.Rows, error) {
 	statement, err := s.prepare(ctx, text)
 	if err != nil || statement == nil {

@@ -35,7 +35,7 @@ type KindError struct {
 	Mode fs.FileMode
 }
 
-// Error names the kind of file.
+// Error returns a message with the kind of file.
 func (e *KindError) Error() string {
 	return fmt.Sprintf("%s is a %s, not a regular file: move it away", e.Path, fileKind(e.Mode))
 }

@@ -17,7 +17,7 @@ const (
 type FS interface {
 	// MkdirAll creates a folder and its missing parents.
 	MkdirAll(path string, perm fs.FileMode) error
-	// OpenFile is os.OpenFile, except that it never blocks, for example on a FIFO.
+	// OpenFile returns os.OpenFile, except that it never blocks, for example on a FIFO.
 	OpenFile(path string, flag int, perm fs.FileMode) (File, error)
 	// ReadDir returns the entries of a folder in any order.
 	ReadDir(path string) ([]fs.DirEntry, error)
@@ -33,11 +33,11 @@ type FS interface {
 	Link(path, second string) error
 	// Rename renames a file and atomically replaces an existing one.
 	Rename(path, to string) error
-	// SetAttributes gives a file the modification time and the permissions of another one. SyncDir makes them durable.
+	// SetAttributes copies the modification time and the permissions of another file. SyncDir makes them durable.
 	SetAttributes(path string, like fs.FileInfo) error
 	// SyncDir makes the entries of a folder durable.
 	SyncDir(path string) error
-	// Lock takes an advisory lock on a file and creates the file if needed. It does not wait:
+	// Lock acquires an advisory lock on a file and creates the file if needed. It does not wait:
 	// if the lock is held, it returns ErrHeld. Locks exclude each other within a process as
 	// well.
 	Lock(path string, mode LockMode) (io.Closer, error)

@@ -12,7 +12,7 @@ const (
 	lockRetryInterval = 5 * time.Millisecond
 )
 
-// LockWait takes a lock that others hold only briefly. It waits for up to five seconds.
+// LockWait acquires a lock that others hold only briefly. It waits for up to five seconds.
 func LockWait(disk FS, path string, mode LockMode) (io.Closer, error) {
 	lock, err := LockWithin(disk, path, mode, lockTimeout)
 	if err != nil {

@@ -41,7 +41,7 @@ func (f Retrying) SyncDir(path string) error {
 	return f.retry(func() error { return f.FS.SyncDir(path) })
 }
 
-// Lock takes a lock, with a retry.
+// Lock acquires a lock, with a retry.
 func (f Retrying) Lock(path string, mode LockMode) (lock io.Closer, err error) {
 	err = f.retry(func() (err error) { lock, err = f.FS.Lock(path, mode); return err })
 	return lock, err

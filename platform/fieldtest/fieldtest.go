@@ -19,7 +19,7 @@ type Fields struct {
 	Ignored map[string]string
 }
 
-// Fill gives each field of the struct behind v a value. Structs without a value in Values are filled
+// Fill sets each field of the struct behind v. Structs without a value in Values are filled
 // field by field.
 func (f Fields) Fill(t *testing.T, v any) { f.fill(t, reflect.ValueOf(v).Elem()) }
 
@@ -55,7 +55,7 @@ func (f Fields) fill(t *testing.T, v reflect.Value) {
 	}
 }
 
-// fillKind gives a value to a basic type, a list or a map of them, or a pointer to one.
+// fillKind sets a value of a basic type, a list or a map of them, or a pointer to one.
 func fillKind(v reflect.Value) bool {
 	switch v.Kind() {
 	case reflect.String:

@@ -9,12 +9,12 @@ import (
 // SetupError is a variable of the environment that cannot be used. Its text has no secret.
 type SetupError struct{ variable, problem string }
 
-// Error names the variable.
+// Error returns a message with the variable.
 func (e *SetupError) Error() string {
 	return fmt.Sprintf("the environment variable %s %s", e.variable, e.problem)
 }
 
-// Advice returns what to do.
+// Advice returns the next action.
 func (e *SetupError) Advice() string { return "correct or unset it, and start the server again" }
 
 // Temporary reports that another request fails in the same way.
@@ -30,7 +30,7 @@ type ProxyError struct {
 	err    error
 }
 
-// Error names the proxy and its reason.
+// Error returns a message with the proxy and the reason.
 func (e *ProxyError) Error() string {
 	if e.Status != 0 {
 		return fmt.Sprintf("the proxy %s of %s refused the connection with %s", e.Proxy, e.Variable, e.reason)
@@ -41,7 +41,7 @@ func (e *ProxyError) Error() string {
 // Unwrap returns the error of the connection to the proxy, or nil.
 func (e *ProxyError) Unwrap() error { return e.err }
 
-// Advice returns what to check.
+// Advice returns the next action.
 func (e *ProxyError) Advice() string {
 	switch {
 	case e.Status == http.StatusProxyAuthRequired:

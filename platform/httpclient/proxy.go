@@ -60,7 +60,7 @@ func readProxies(getenv func(string) string) *proxies {
 	return p
 }
 
-// httpVariables are the variables with the proxy of http. In a program that a web server runs, a client can set
+// httpVariables returns the variables with the proxy of http. In a program that a web server runs, a client can set
 // HTTP_PROXY by a header.
 func httpVariables(getenv func(string) string) []string {
 	if getenv("REQUEST_METHOD") != "" {

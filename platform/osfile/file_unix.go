@@ -18,13 +18,13 @@ func Open(path string, flag int, perm fs.FileMode) (*os.File, error) {
 	return os.OpenFile(path, flag|syscall.O_NONBLOCK|syscall.O_NOCTTY, perm)
 }
 
-// Rename is [os.Rename]. It replaces a file that is open.
+// Rename calls [os.Rename]. It replaces a file that is open.
 func Rename(path, to string) error { return os.Rename(path, to) }
 
 // ToSync is the flag with which a file is opened only to sync it.
 const ToSync = os.O_RDONLY
 
-// Truncate is [os.File.Truncate]. The file may be open to append.
+// Truncate calls [os.File.Truncate]. The file may be open to append.
 func Truncate(file *os.File, size int64) error { return file.Truncate(size) }
 
 // SyncFolder makes the names in a folder durable.
@@ -73,7 +73,7 @@ func MayRead(path string) bool { return syscall.Access(path, 4) == nil }
 // MayWriteIn reports whether this user may create files in a folder.
 func MayWriteIn(path string) bool { return syscall.Access(path, 2|1) == nil }
 
-// Is is [errors.Is]. It knows the errors of the system for targets such as syscall.ENOSPC.
+// Is calls [errors.Is]. It knows the errors of the system for targets such as syscall.ENOSPC.
 func Is(err, target error) bool { return errors.Is(err, target) }
 
 // StateOf returns the state of a file, without following a link. The error is also returned for a state that does not

@@ -35,7 +35,7 @@ func named(err error, path string) error {
 	return err
 }
 
-// Rename is [os.Rename]. It replaces a file that is open.
+// Rename calls [os.Rename]. It replaces a file that is open.
 func Rename(path, to string) error {
 	err := os.Rename(path, to)
 	if !errors.Is(err, fs.ErrPermission) && !errors.Is(err, windows.ERROR_SHARING_VIOLATION) {
@@ -65,7 +65,7 @@ func replace(path, to string) error {
 // read.
 const ToSync = os.O_RDWR
 
-// Truncate is [os.File.Truncate]. The file may be open to append.
+// Truncate calls [os.File.Truncate]. The file may be open to append.
 func Truncate(file *os.File, size int64) error {
 	err := file.Truncate(size)
 	if errors.Is(err, fs.ErrPermission) {
@@ -184,7 +184,7 @@ var sameMeaning = map[syscall.Errno][]error{
 	syscall.EXDEV:        {windows.ERROR_NOT_SAME_DEVICE},
 }
 
-// Is is [errors.Is]. It knows the errors of the system for targets such as syscall.ENOSPC.
+// Is calls [errors.Is]. It knows the errors of the system for targets such as syscall.ENOSPC.
 func Is(err, target error) bool {
 	number, _ := target.(syscall.Errno)
 	return errors.Is(err, target) ||

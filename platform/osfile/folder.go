@@ -26,9 +26,9 @@ type Info struct {
 	ModTime int64
 }
 
-// LinkUnchanged gives a file a second name, which must not exist, if the file still is as described. It costs less than
-// a new file with the same content: it allocates no inode, and content that was synced needs no sync. The file has
-// to be replaced from then on, and never written in place.
+// LinkUnchanged creates a second name for a file, which must not exist, if the file still is as
+// described. It costs less than a new file with the same content: it allocates no inode, and content
+// that was synced needs no sync. The file has to be replaced from then on, and never written in place.
 func (f *Folder) LinkUnchanged(name string, to *Folder, newName string, was Info) error {
 	if err := f.Link(name, to, newName); err != nil {
 		return err

@@ -131,7 +131,7 @@ func (f *Folder) Rename(name string, to *Folder, newName string) error {
 	return unix.Renameat(f.fd, name, to.fd, newName)
 }
 
-// Link gives a file a second name, which must not exist.
+// Link creates a second name for a file, which must not exist.
 func (f *Folder) Link(name string, to *Folder, newName string) error {
 	return unix.Linkat(f.fd, name, to.fd, newName, 0)
 }

@@ -300,7 +300,7 @@ func (f *Folder) Rename(name string, to *Folder, newName string) error {
 	return errors.Join(rename(handle, to.handle, newName), windows.CloseHandle(handle))
 }
 
-// Link gives a file a second name, which must not exist.
+// Link creates a second name for a file, which must not exist.
 func (f *Folder) Link(name string, to *Folder, newName string) error {
 	handle, err := f.openAt(name, windows.FILE_WRITE_ATTRIBUTES, windows.FILE_OPEN, windows.FILE_NON_DIRECTORY_FILE)
 	if err != nil {

@@ -6,7 +6,7 @@ import (
 	"os"
 )
 
-// ReadFile is [os.ReadFile]. Meanwhile, others may replace and remove the file.
+// ReadFile calls [os.ReadFile]. Meanwhile, others may replace and remove the file.
 func ReadFile(path string) ([]byte, error) {
 	file, err := Open(path, os.O_RDONLY, 0)
 	if err != nil {

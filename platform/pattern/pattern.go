@@ -16,7 +16,8 @@ func New(expression string) func() *regexp.Regexp {
 	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expression) })
 }
 
-// AnyOf is New for an expression that matches one of the alternatives, in upper or lower case.
+// AnyOf does the same as New, for an expression that matches one of the alternatives, in upper or
+// lower case.
 func AnyOf(alternatives ...string) func() *regexp.Regexp {
 	return New("(?i)" + strings.Join(alternatives, "|"))
 }

@@ -6,7 +6,7 @@ import (
 	"syscall"
 )
 
-// Lstat is Stat, because Mem has no symbolic links.
+// Lstat calls Stat, because Mem has no symbolic links.
 func (m *Mem) Lstat(path string) (fs.FileInfo, error) { return m.Stat(path) }
 
 // SameFile compares inodes.

@@ -27,7 +27,7 @@ func (j *journal) Append(lines []protocol.RolloutLine, sync bool) error {
 // Lost returns nil: the lock of the thread is kept until Close.
 func (*journal) Lost() <-chan struct{} { return nil }
 
-// Ref names the rollout.
+// Ref returns the name of the rollout.
 func (j *journal) Ref() store.Ref { return store.Ref{ID: j.id, Path: j.Path()} }
 
 // IsAt reports whether a path leads to the rollout.

@@ -18,13 +18,13 @@ type Index interface {
 	// Ready reports whether the index has all rollouts. Sweep starts to read the others, in the background.
 	Ready() bool
 	Sweep()
-	// List is rollout.Store.List. It returns false if the rollouts must be read.
+	// List returns rollout.Store.List. It returns false if the rollouts must be read.
 	List(q rollout.Query) (rollout.Page, bool)
 	// Search returns the threads that contain a text. It waits briefly for an index that is being
 	// built, and at most until ctx ends.
 	Search(ctx context.Context, q rollout.Query) (rollout.Hits, error)
-	// CheckDelete is rollout.Store.CheckDelete for an existing thread. It returns known false if the
-	// rollouts must be read.
+	// CheckDelete does the same as rollout.Store.CheckDelete for an existing thread. It returns
+	// known false if the rollouts must be read.
 	CheckDelete(id string) (known bool, err error)
 	// Skipped returns the unreadable files, as in rollout.Page, since the last call.
 	Skipped() []error

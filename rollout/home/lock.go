@@ -25,7 +25,7 @@ type WriterLock struct {
 	held io.Closer
 }
 
-// Lock takes the writer lock of a thread, or returns a *LockedError.
+// Lock acquires the writer lock of a thread, or returns a *LockedError.
 func (h *Home) Lock(id string) (*WriterLock, error) {
 	dir := filepath.Join(h.dir, locksDir)
 	if err := h.disk.MkdirAll(dir, disk.DirMode); err != nil {

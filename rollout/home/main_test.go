@@ -25,7 +25,7 @@ const (
 
 var begin = time.Date(2026, 1, 2, 3, 4, 5, 0, time.Local)
 
-// memHome is a home on a file system in memory.
+// memHome returns a home on a file system in memory.
 func memHome() (*home.Home, *faultfs.Mem) {
 	mem := faultfs.NewMem(dir)
 	return home.New(mem, dir, nil), mem

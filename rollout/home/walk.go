@@ -32,9 +32,9 @@ func (h *Home) Walk(w Walk) iter.Seq2[string, error] {
 	return func(yield func(string, error) bool) { h.visit(w, "", yield) }
 }
 
-// Threads is Walk with only the newest file of each thread. The reference implementation
-// continues with the last file in the order of paths. For an ascending walk it reads all names
-// first, otherwise those before the start.
+// Threads does the same as Walk, with only the newest file of each thread. The reference
+// implementation continues with the last file in the order of paths. For an ascending walk it reads
+// all names first, otherwise those before the start.
 func (h *Home) Threads(w Walk) iter.Seq2[string, error] {
 	return func(yield func(string, error) bool) {
 		newest, err := h.newestBefore(w)

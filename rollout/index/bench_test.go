@@ -11,7 +11,7 @@ import (
 	"appserver/rollout"
 )
 
-// prose is text of many different words.
+// prose returns text of many different words.
 func prose(random *rand.Rand, words int) string {
 	var text strings.Builder
 	for range words {

@@ -18,7 +18,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// sampled returns how many of n equal entries a test makes.
+// sampled returns the number of n equal entries that a test makes.
 func sampled(n int) int {
 	if testing.Short() {
 		return n / 3
@@ -50,7 +50,7 @@ func rigAt(t require.TestingT, home string) *rig {
 	return r
 }
 
-// reopen is another process.
+// reopen opens the index as another process does.
 func (r *rig) reopen() {
 	if r.ix != nil {
 		require.NoError(r.t, r.ix.Close(context.Background()))
@@ -121,7 +121,7 @@ func (r *rig) add(path, content string) {
 	require.NoError(r.t, f.Close())
 }
 
-// thread is a rollout with these messages, of the user and the agent in turn.
+// thread returns a rollout with these messages, of the user and the agent in turn.
 func thread(meta string, texts ...string) string {
 	lines := metaLine(meta)
 	for i, text := range texts {

@@ -238,7 +238,7 @@ func filterQuery(q rollout.Query) *selectQuery {
 	return c
 }
 
-// titleCondition is the condition that a preview contains the text or the thread has one of
+// titleCondition returns the condition that a preview contains the text or the thread has one of
 // the ids.
 func titleCondition(text, ids string) (where string, args []any) {
 	return "(instr(folded, ?) > 0 OR id IN (SELECT value FROM json_each(?)))", []any{strings.ToLower(text), ids}

@@ -148,7 +148,7 @@ func (w *world) revert(t *rapid.T) {
 	w.files = append(w.files, path)
 }
 
-// numbered are lines with ordinals.
+// numbered returns lines with ordinals.
 func numbered(from int, text string) (with string) {
 	for line := range strings.Lines(text) {
 		with += strings.Replace(line, "{", fmt.Sprintf(`{"ordinal":%d,`, from), 1)

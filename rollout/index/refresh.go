@@ -71,7 +71,7 @@ func (ix *Index) checkFilesLocked(s *folderScan) error {
 	return nil
 }
 
-// recentIn is the condition that a file is among the maxRecent ones of a table that were written last.
+// recentIn returns the condition that a file is among the maxRecent ones of a table that were written last.
 func recentIn(table string) string {
 	return fmt.Sprintf("key IN (SELECT key FROM %s ORDER BY last_event_at DESC LIMIT %d)", table, maxRecent)
 }

@@ -40,7 +40,7 @@ func newStore(files disk.FS, dir string) *store {
 	return &store{h, listing.New(h, line.NewChunkReader())}
 }
 
-// memStore is a store on a file system in memory.
+// memStore returns a store on a file system in memory.
 func memStore() (*store, *faultfs.Mem) {
 	mem := faultfs.NewMem(dir)
 	return newStore(mem, dir), mem

@@ -38,7 +38,7 @@ const useNewer = "use PostgreSQL 14 or newer"
 // checkInterval is a setting that older servers refuse before their version can be read.
 const checkInterval = "client_connection_check_interval"
 
-// writeParams are the settings of connections that write. A timeout of the server would cancel
+// writeParams returns the settings of connections that write. A timeout of the server would cancel
 // the wait for a synchronous standby, which leaves the commit on the primary only.
 func writeParams() map[string]string {
 	return map[string]string{
@@ -48,7 +48,7 @@ func writeParams() map[string]string {
 	}
 }
 
-// appendParams are the settings of connections for appends. Without sequential scans, the plan of
+// appendParams returns the settings of connections for appends. Without sequential scans, the plan of
 // the statement stays the same while the statistics of an empty table are still in use.
 func appendParams() map[string]string {
 	params := writeParams()
@@ -56,7 +56,7 @@ func appendParams() map[string]string {
 	return params
 }
 
-// leaseParams are the settings of the connection for leases. The server ends an abandoned Join that waits for
+// leaseParams returns the settings of the connection for leases. The server ends an abandoned Join that waits for
 // the row of another one. One that waits for a standby waits on.
 func leaseParams() map[string]string {
 	params := writeParams()
@@ -64,7 +64,7 @@ func leaseParams() map[string]string {
 	return params
 }
 
-// readParams are the settings of connections that only read. The server ends a query whose client
+// readParams returns the settings of connections that only read. The server ends a query whose client
 // has gone. Each query is planned for its arguments, because a rare text and a frequent one need
 // different plans.
 func readParams() map[string]string {

@@ -151,7 +151,7 @@ func (g *gatherer) next() []*pending {
 	return batch
 }
 
-// begin notes that a batch is sent. It returns the batch without the appends that were withdrawn.
+// begin records that a batch is sent. It returns the batch without the appends that were withdrawn.
 func (g *gatherer) begin(batch []*pending) []*pending {
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -46,7 +46,7 @@ func readMigrations() ([]migration, error) {
 	return all, nil
 }
 
-// migrate brings the schema to the version of this program. Each migration is one transaction. ctx does not
+// migrate migrates the schema to the version of this program. Each migration is one transaction. ctx does not
 // limit migrations.
 func (o Options) migrate(ctx context.Context, c *pgx.Conn) error {
 	all, err := readMigrations()
@@ -90,7 +90,7 @@ func (o Options) newerError(version, known int) error {
 		version, known), "upgrade this program")
 }
 
-// Migrate brings the schema of a database to the version of this program, and does nothing else. It returns
+// Migrate migrates the schema of a database to the version of this program, and does nothing else. It returns
 // the versions before and after it. An unusable database is an *OpenError. ctx does not limit the migration.
 func Migrate(ctx context.Context, o Options) (from, to int, err error) {
 	db, err := newDB(o)

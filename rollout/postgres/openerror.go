@@ -28,7 +28,7 @@ type OpenError struct {
 	Err error
 }
 
-// Error has the key, the cause and the next action.
+// Error returns a message with the key, the cause and the next action.
 func (e *OpenError) Error() string { return e.Key + ": " + e.Cause + ": " + e.Next }
 
 // Unwrap returns the error of the library, or nil.

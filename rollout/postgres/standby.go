@@ -56,7 +56,7 @@ type standbys struct {
 	admitted string
 }
 
-// see notes the present value of synchronous_standby_names, and reports a change.
+// see records the present value of synchronous_standby_names, and reports a change.
 func (s *standbys) see(names string) {
 	areSet := namesStandbys(names)
 	s.mu.Lock()
@@ -67,7 +67,7 @@ func (s *standbys) see(names string) {
 	s.isKnown, s.areSet = true, areSet
 }
 
-// admit notes that a server was accepted, and isAdmitted reports whether it was. The server may have had
+// admit records that a server was accepted, and isAdmitted reports whether it was. The server may have had
 // standbys then, and none now.
 func (s *standbys) admit(of server) {
 	s.mu.Lock()

@@ -38,7 +38,7 @@ func tlsCause(address string, err error) (cause, next string) {
 	return "", ""
 }
 
-// certificateCause returns what does not fit in a certificate, as the end of a sentence, or "".
+// certificateCause returns the fault of a certificate, as the end of a sentence, or "".
 func certificateCause(err error) (cause, next string) {
 	var host x509.HostnameError
 	var authority x509.UnknownAuthorityError

@@ -42,13 +42,13 @@ const slowdown = 20
 // needs the connection, and may find another server.
 const renewalPart = 3
 
-// renewals are the writes of leases. They have a connection of their own, so that no other write
+// renewals returns the writes of leases. They have a connection of their own, so that no other write
 // delays them.
 func (db *DB) renewals() lane {
 	return lane{db, db.leases, min(db.options.limit(), db.options.lease()/renewalPart)}
 }
 
-// short are writes of a few rows, and whole those of a whole thread.
+// short returns the writes of a few rows, and whole those of a whole thread.
 func (db *DB) short() lane { return lane{db, db.writes, db.options.limit()} }
 func (db *DB) whole() lane { return lane{db, db.writes, slowdown * db.options.limit()} }
 

@@ -51,7 +51,7 @@ type newLines struct {
 // filledTo is the end of the filled lines in a period of ownership.
 type filledTo struct{ epoch, end int64 }
 
-// add notes that a thread has new lines. It does not wait. Messages beyond maxKept are read from the
+// add records that a thread has new lines. It does not wait. Messages beyond maxKept are read from the
 // database later.
 func (f *filler) add(own fleet.Own, lines newLines) {
 	lines.own = own

@@ -122,7 +122,7 @@ func (j *journal) openCopy(ctx context.Context, to rollout.Loader) (contents *ro
 
 func (j *journal) edition() edition { return edition{j.id, j.own.Generation, j.next} }
 
-// describe gives the contents of a copy the facts of the database.
+// describe adds the facts of the database to the contents of a copy.
 func describe(c *rollout.Contents, place fleet.Place) *rollout.Contents {
 	c.Path, c.Began, c.ModTime = "", place.CreatedAt, place.UpdatedAt
 	return c
@@ -276,7 +276,7 @@ func (j *journal) keepAnew(ctx context.Context, cause error) error {
 	return nil
 }
 
-// checkLease notes that the lease is lost.
+// checkLease records that the lease is lost.
 func (j *journal) checkLease() {
 	select {
 	case <-j.Lost():
@@ -287,8 +287,8 @@ func (j *journal) checkLease() {
 
 var errLease = errors.New("this node could not renew its lease in time, so another node may write the thread")
 
-// Lost is closed when the lease is lost. It compares the clock, because a node that continues after a
-// suspension can serve a request before its timers.
+// Lost returns a channel that is closed when the lease is lost. It compares the clock, because a
+// node that continues after a suspension can serve a request before its timers.
 func (j *journal) Lost() <-chan struct{} {
 	j.threads.lease.loseInTime()
 	if j.valid == nil {
@@ -374,7 +374,7 @@ func (j *journal) resumeCopy() error {
 	return j.copy.Resume()
 }
 
-// Ref names the thread.
+// Ref returns the id of the thread.
 func (j *journal) Ref() store.Ref { return store.Ref{ID: j.id} }
 
 // IsAt returns false, because the thread has no file.

@@ -93,7 +93,7 @@ func (t *Threads) callOf(id string) (context.Context, context.CancelFunc) {
 	return t.callWithin(id, t.Timeout)
 }
 
-// callWithin is callOf with a time limit.
+// callWithin does the same as callOf, with a time limit.
 func (t *Threads) callWithin(id string, limit time.Duration) (context.Context, context.CancelFunc) {
 	t.mu.Lock()
 	j := t.open[id]
@@ -313,7 +313,7 @@ func (t *Threads) removeCopy(e edition) {
 	}
 }
 
-// Rename gives a thread a name. The database does not keep the time.
+// Rename sets the name of a thread. The database does not keep the time.
 func (t *Threads) Rename(id, name string, _ time.Time) error {
 	ctx, cancel := t.callOf(id)
 	defer cancel()

@@ -20,7 +20,7 @@ func (t *Threads) release(own fleet.Own) error {
 	return t.Driver.Release(ctx, own)
 }
 
-// setUnfinished notes whether this node owns a thread that it could not load, with a turn that may be under
+// setUnfinished records whether this node owns a thread that it could not load, with a turn that may be under
 // way. It stays the owner, because the database shows no interrupted turn of a thread without an owner.
 func (t *Threads) setUnfinished(id string, isUnfinished bool) {
 	t.mu.Lock()

@@ -61,7 +61,7 @@ type Threads interface {
 	// Delete deletes a thread that is not open, archived or not. A thread on which another one depends
 	// is a *rollout.InUseError.
 	Delete(id string) error
-	// Rename gives a thread a name. Name returns the name and its time, or "". The time is zero if only
+	// Rename sets the name of a thread. Name returns the name and its time, or "". The time is zero if only
 	// this program gives names: the log has them then.
 	Rename(id, name string, at time.Time) error
 	Name(id string) (name string, at time.Time, err error)
@@ -111,7 +111,7 @@ type Journal interface {
 	// Lost returns a channel that is closed when another program may write the thread. It is nil if that
 	// cannot happen.
 	Lost() <-chan struct{}
-	// Ref names the log.
+	// Ref returns the name of the log.
 	Ref() Ref
 	// IsAt reports whether a path leads to the log.
 	IsAt(path string) bool

@@ -243,7 +243,7 @@ func (c *conversion) check(from disk.File) error {
 	return err
 }
 
-// keepOriginal gives the source a second name.
+// keepOriginal creates a second name for the source.
 func (c *conversion) keepOriginal() error {
 	for n := 0; ; n++ {
 		kept := c.to + originalSuffix

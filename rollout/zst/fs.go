@@ -133,7 +133,7 @@ func (z *FS) ReadDir(path string) ([]fs.DirEntry, error) {
 // Stat describes the stored form of a file under its plain name.
 func (z *FS) Stat(path string) (fs.FileInfo, error) { return z.stat(path, z.FS.Stat) }
 
-// Lstat is Stat without following symbolic links.
+// Lstat does the same as Stat, without following symbolic links.
 func (z *FS) Lstat(path string) (fs.FileInfo, error) { return z.stat(path, z.FS.Lstat) }
 
 func (z *FS) stat(path string, stat func(string) (fs.FileInfo, error)) (info fs.FileInfo, err error) {
@@ -175,7 +175,7 @@ func (z *FS) Remove(path string) error {
 	return nil
 }
 
-// Link gives a file a second name, in the form in which it is stored.
+// Link creates a second name for a file, in the form in which it is stored.
 func (z *FS) Link(path, second string) error {
 	at, compressed, err := z.stored(path)
 	if err != nil {

@@ -45,7 +45,7 @@ const (
 	Untyped DeviationKind = "untyped"
 )
 
-// String is for people.
+// String returns a text for people.
 func (d Deviation) String() string { return fmt.Sprintf("%s: %s: %s", d.Place, d.Kind, d.Detail) }
 
 // Compare returns the deviations of a message in ours from the message of the same name in the
@@ -160,7 +160,7 @@ func (c *comparison) forms(place string, ours, theirs form) {
 	}
 }
 
-// owner is the type whose members are compared.
+// owner returns the type whose members are compared.
 func owner(place string, f form) string { return cmp.Or(f.name, place) }
 
 func (c *comparison) members(owner string, ours, theirs form) {

@@ -30,7 +30,7 @@ func compare(t *testing.T, ours, reference string, direction conform.Direction) 
 	return found
 }
 
-// places are the places and kinds of deviations.
+// places returns the places and kinds of deviations.
 func places(found []conform.Deviation) []string {
 	var all []string
 	for _, d := range found {

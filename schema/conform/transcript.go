@@ -53,7 +53,7 @@ type Problem struct {
 	Err     error
 }
 
-// Error names the line and what is wrong.
+// Error returns a message with the line and the fault.
 func (p Problem) Error() string { return fmt.Sprintf("line %d: %s: %v", p.Line, p.Message, p.Err) }
 
 // ValidateTranscript checks what the server wrote: notifications and requests by
@@ -65,8 +65,8 @@ func ValidateTranscript(reference *Schemas, lines []Line) Report {
 	return v.run(lines)
 }
 
-// ValidateOwnTranscript is ValidateTranscript with the schemas that this server generates. It also checks
-// the messages that the reference does not have, and whole error answers.
+// ValidateOwnTranscript does the same as ValidateTranscript, with the schemas that this server
+// generates. It also checks the messages that the reference does not have, and whole error answers.
 func ValidateOwnTranscript(ours *Schemas, lines []Line) Report {
 	v := validation{schemas: ours, names: messageNames(""), ours: true}
 	return v.run(lines)
@@ -88,7 +88,7 @@ type validation struct {
 	report  Report
 }
 
-// batch takes messages apart that came as one.
+// batch divides a batch into its messages.
 func (v *validation) batch(line Line) {
 	var elements []json.RawMessage
 	if json.Unmarshal(line.Message, &elements) != nil || len(elements) == 0 {
@@ -146,7 +146,7 @@ func (v *validation) asked(line Line) {
 	v.pending[string(m.ID)] = method
 }
 
-// answered is the method of the request that m answers. An error without id
+// answered returns the method of the request that m answers. An error without id
 // answers a line that could not be read.
 func (v *validation) answered(line Line, m message) string {
 	id := string(m.ID)
@@ -180,7 +180,7 @@ func (v *validation) problem(line Line, what string, err error) {
 // own is the name of the schema of messages that the reference does not have.
 const own = "our own"
 
-// messageNames are the schema files by method; "result of METHOD" for answers. A name that is not "" takes
+// messageNames returns the schema files by method; "result of METHOD" for answers. A name that is not "" takes
 // the place of the files of messages that the reference does not have.
 func messageNames(unlessOwn string) map[string]string {
 	names := map[string]string{}
@@ -202,7 +202,7 @@ func messageNames(unlessOwn string) map[string]string {
 	return names
 }
 
-// ResultName is the name of the schema file of a method's answer.
+// ResultName returns the name of the schema file of a method's answer.
 func ResultName(m protocol.Method) string {
 	if m.Result == reflect.TypeFor[protocol.Empty]() {
 		return strings.TrimSuffix(m.Params.Name(), "Params") + "Response"

@@ -12,7 +12,7 @@
 // sends can also have variants of another version. A type that both sides send has one definition, the
 // one of requests.
 //
-// The doc comments of package protocol become descriptions. Its typed string constants become the
-// words of their type. Types with JSON methods of their own, and strings with a meaning, are in
-// shapes.go.
+// The doc comments of package protocol become descriptions, with the names of members in place of the
+// names of their fields. Its typed string constants become the words of their type. Types with JSON
+// methods of their own, and strings with a meaning, are in shapes.go.
 package main

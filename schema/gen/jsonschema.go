@@ -11,7 +11,7 @@ const (
 	bundle = "json/appserver.schemas.json"
 )
 
-// jsonFiles are the bundle of all definitions, and a file per root that holds the
+// jsonFiles returns the bundle of all definitions, and a file per root that holds the
 // definitions it needs.
 func jsonFiles(m *messages) (map[string][]byte, error) {
 	all := &Node{Version: draft, Title: "The protocol of appserver", Definitions: m.definitions}

@@ -47,7 +47,7 @@ func (m *messages) addResults(r *reflector) {
 	for i, method := range protocol.Methods() {
 		names := m.methods[i]
 		if method.Result == reflect.TypeFor[protocol.Empty]() {
-			r.define(names.result, "The answer to "+method.Name+".", func() *Node { return kind("object") })
+			r.define(names.result, "The result of "+method.Name+".", func() *Node { return kind("object") })
 		} else {
 			r.of(method.Result)
 		}
@@ -86,7 +86,7 @@ func (m *messages) addErrors(r *reflector) {
 	id.Value = nullable(id.Value)
 	answer := object(version, id, Property{"error", r.of(reflect.TypeFor[protocol.Error]())})
 	m.addRoot(r, "ErrorResponse",
-		"The answer to a request that failed. The id is null where that of the request could not be read.", answer)
+		"The response to a failed request. The id is null if the id of the request could not be read.", answer)
 }
 
 func (m *messages) addRoot(r *reflector, name, doc string, n *Node) {
@@ -106,7 +106,7 @@ func method(name string) Property { return Property{"method", words(name)} }
 func params(t reflect.Type) Property { return Property{"params", ref(typeName(t))} }
 
 func (r *reflector) id() Property {
-	id := r.define("RequestId", "The id of a request. The server's own are numbers.", func() *Node {
+	id := r.define("RequestId", "The id of a request. The ids of the server's requests are numbers.", func() *Node {
 		return &Node{Type: Kinds{"string", "integer"}}
 	})
 	return Property{"id", id}

@@ -75,7 +75,7 @@ func encode(v any) ([]byte, error) {
 	return bytes.TrimSpace(out.Bytes()), err
 }
 
-// children are the nodes directly inside n, without its definitions.
+// children returns the nodes directly inside n, without its definitions.
 func (n *Node) children() []*Node {
 	all := slices.Concat(n.AllOf, n.AnyOf, n.OneOf, []*Node{n.Items, n.Values, n.Not})
 	for _, p := range n.Properties {
@@ -97,7 +97,7 @@ const refPrefix = "#/definitions/"
 
 func ref(name string) *Node { return &Node{Ref: refPrefix + name} }
 
-// anything takes every value.
+// anything returns a node that accepts every value.
 func anything() *Node { return &Node{} }
 
 func (n *Node) isAnything() bool {
@@ -118,7 +118,7 @@ func list(items *Node) *Node { return &Node{Type: Kinds{"array"}, Items: items} 
 
 func either(nodes ...*Node) *Node { return &Node{AnyOf: nodes} }
 
-// object has the given members, all required.
+// object returns an object with the given members, all required.
 func object(members ...Property) *Node {
 	n := &Node{Type: Kinds{"object"}, Properties: members}
 	for _, m := range members {
@@ -127,7 +127,7 @@ func object(members ...Property) *Node {
 	return n
 }
 
-// nullable is n, or null.
+// nullable returns n, or null.
 func nullable(n *Node) *Node {
 	switch {
 	case n.isAnything() || n.takesNull():
@@ -144,7 +144,7 @@ func (n *Node) takesNull() bool {
 	return slices.Contains(n.Type, "null") || slices.ContainsFunc(n.AnyOf, (*Node).takesNull)
 }
 
-// described is n with a description. Draft 07 does not look at what stands
+// described returns n with a description. Draft 07 does not look at what stands
 // beside a $ref, hence the detour.
 func described(n *Node, text string) *Node {
 	if text == "" {

@@ -101,7 +101,7 @@ func (r *reflector) structure(t reflect.Type) *Node {
 	})
 }
 
-// union is one of its variants. Members of the union's own belong to each.
+// union returns one of its variants. Members of the union's own belong to each.
 func (r *reflector) union(u protocol.Union) *Node {
 	n := &Node{}
 	var tags []string
@@ -125,11 +125,11 @@ func isOpen(union reflect.Type) bool {
 	return reflect.TypeFor[*protocol.Unknown]().Implements(union.Field(0).Type)
 }
 
-// other is any variant but those with the tags.
+// other returns any variant but those with the tags.
 func other(member string, tags []string) *Node {
 	tag := kind("string")
 	tag.Not = words(tags...)
-	return described(object(Property{member, tag}), "A variant of another version, given as it is.")
+	return described(object(Property{member, tag}), "A variant of another version, unchanged.")
 }
 
 func (r *reflector) addFields(n *Node, t reflect.Type) {
@@ -185,7 +185,7 @@ func (r *reflector) value(shape shape, t reflect.Type, omitempty bool) *Node {
 	return shape(r)
 }
 
-// defaultOf is the value of a default tag: the text itself, or the JSON in it.
+// defaultOf returns the value of a default tag: the text itself, or the JSON in it.
 func defaultOf(t reflect.Type, text string) any {
 	if t.Kind() == reflect.String {
 		return text

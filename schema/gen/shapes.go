@@ -16,7 +16,7 @@ var names = map[reflect.Type]string{
 // shape makes a node, with the definitions that it refers to.
 type shape func(*reflector) *Node
 
-// shapes are the types with JSON methods of their own.
+// shapes returns the types with JSON methods of their own.
 func shapes() map[reflect.Type]shape {
 	return map[reflect.Type]shape{
 		reflect.TypeFor[protocol.AskForApproval](): func(r *reflector) *Node {
@@ -79,7 +79,7 @@ func shapes() map[reflect.Type]shape {
 	}
 }
 
-// members are the members whose Go type is wider than their values, and which no
+// members returns the members whose Go type is wider than their values, and which no
 // list of words describes. Of a list they are the elements.
 func members() map[string]shape {
 	return map[string]shape{

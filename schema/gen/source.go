@@ -1,12 +1,15 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"go/ast"
 	"go/parser"
 	"go/token"
 	"path/filepath"
+	"reflect"
+	"regexp"
 	"strconv"
 	"strings"
 )
@@ -63,16 +66,48 @@ func (s *source) addFile(file *ast.File) {
 }
 
 func (s *source) addType(spec *ast.TypeSpec, doc string) {
-	s.docs[spec.Name.Name] = doc
 	structure, ok := spec.Type.(*ast.StructType)
 	if !ok {
+		s.docs[spec.Name.Name] = doc
 		return
 	}
+	members := membersOf(structure)
+	name, rest, _ := strings.Cut(doc, " ") // a type can have the name of its field
+	s.docs[spec.Name.Name] = strings.TrimSpace(name + " " + withMembers(rest, members))
 	for _, field := range structure.Fields.List {
 		for _, name := range field.Names {
-			s.docs[spec.Name.Name+"."+name.Name] = firstText(field.Doc, field.Comment)
+			s.docs[spec.Name.Name+"."+name.Name] = withMembers(firstText(field.Doc, field.Comment), members)
 		}
 	}
+}
+
+// membersOf returns the names of the members in JSON by the names of their fields.
+func membersOf(structure *ast.StructType) map[string]string {
+	members := map[string]string{}
+	for _, field := range structure.Fields.List {
+		if field.Tag == nil {
+			continue
+		}
+		text, err := strconv.Unquote(field.Tag.Value)
+		if err != nil {
+			continue
+		}
+		member, _, _ := strings.Cut(reflect.StructTag(text).Get("json"), ",")
+		for _, name := range field.Names {
+			if member != "" && member != "-" {
+				members[name.Name] = member
+			}
+		}
+	}
+	return members
+}
+
+// exportedName matches the words that can be names of exported fields.
+var exportedName = regexp.MustCompile(`\b[A-Z]\w*\b`)
+
+// withMembers replaces the names of fields by the names of their members, which readers of a schema know.
+func withMembers(doc string, members map[string]string) string {
+	return exportedName.ReplaceAllStringFunc(doc, func(word string) string { return cmp.Or(members[word], word) })
 }
 
 func (s *source) addConstants(spec *ast.ValueSpec) {
@@ -89,7 +124,7 @@ func (s *source) addConstants(spec *ast.ValueSpec) {
 	}
 }
 
-// firstText is the first comment that is there, each paragraph on one line.
+// firstText returns the first comment that is there, each paragraph on one line.
 func firstText(groups ...*ast.CommentGroup) string {
 	for _, g := range groups {
 		if text := g.Text(); text != "" {

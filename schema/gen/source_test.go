@@ -3,6 +3,7 @@ package main
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -63,6 +64,31 @@ func TestDocsOfTypesAndFields(t *testing.T) {
 		"Pair.Note":    "said beside it",
 		"Pair.Bare":    "",
 		"Undocumented": "",
+	}, src.docs)
+}
+
+func TestDocsHaveTheNamesOfMembers(t *testing.T) {
+	dir := t.TempDir()
+	text := strings.ReplaceAll(`package sample
+
+// Model is a model, with Model and OwnID. Hidden and Models stay.
+type Model struct {
+	// Model is the name. OwnID differs.
+	Model  string 'json:"model"'
+	OwnID  string 'json:"ownId,omitempty"' // not Model
+	Hidden string 'json:"-"'
+	Bare   string
+}
+`, "'", "`")
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "sample.go"), []byte(text), 0o644))
+	src, err := readSource(dir)
+	require.NoError(t, err)
+	require.Equal(t, map[string]string{
+		"Model":        "Model is a model, with model and ownId. Hidden and Models stay.",
+		"Model.Model":  "model is the name. ownId differs.",
+		"Model.OwnID":  "not model",
+		"Model.Hidden": "",
+		"Model.Bare":   "",
 	}, src.docs)
 }
 

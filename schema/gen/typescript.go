@@ -54,7 +54,7 @@ func (p *printer) structure(name string, n *Node) {
 	p.WriteString("}\n")
 }
 
-// methods prints what each method takes and answers.
+// methods prints the params and the result of each method.
 func (p *printer) methods(rows []methodNames) {
 	p.WriteString("\n")
 	p.comment("", "The params and the result of every method.")
@@ -82,7 +82,7 @@ func (p *printer) comment(indent, text string) {
 	fmt.Fprintf(p, "%s */\n", indent)
 }
 
-// typeOf is the type of the values that n takes.
+// typeOf returns the type of the values that n takes.
 func typeOf(n *Node) string {
 	variants := known(n)
 	switch {
@@ -126,7 +126,7 @@ func objectType(n *Node) string {
 	return "{ " + strings.Join(texts, "; ") + " }"
 }
 
-// variantType is the type of one of several variants. A string beside words is
+// variantType returns the type of one of several variants. A string beside words is
 // written so that editors still offer the words.
 func variantType(v *Node, variants []*Node) string {
 	text := typeOf(v)

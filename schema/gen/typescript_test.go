@@ -68,7 +68,7 @@ func TestUnknownVariantsStayOutOfTypeScript(t *testing.T) {
 	require.NotContains(t, line, "{")
 }
 
-// code is the TypeScript without comments and the contents of strings.
+// code returns the TypeScript without comments and the contents of strings.
 func code(t *testing.T) string {
 	t.Helper()
 	text := string(typeScript(collected(t)))

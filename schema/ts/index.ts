@@ -6,13 +6,14 @@ export interface ActiveMode {
   settings: StoredModeSettings;
 }
 
-/** ActiveProfile names the permission profile that the sandbox policy of a thread is from, and the profile that it extends. */
+/** ActiveProfile identifies the permission profile of a thread's sandbox policy. */
 export interface ActiveProfile {
   id: string;
+  /** extends is the profile that it extends, or null. */
   extends: string | null;
 }
 
-/** AgentMessageDeltaNotification carries a piece of an agentMessage item's text. */
+/** AgentMessageDeltaNotification has a piece of an agentMessage item's text. */
 export interface AgentMessageDeltaNotification {
   threadId: string;
   turnId: string;
@@ -20,12 +21,13 @@ export interface AgentMessageDeltaNotification {
   delta: string;
 }
 
-/** AgentMessageItem is a message of the agent. Phase is null if the model does not report it. MemoryCitation, moderation, delivery and questions are always null. */
+/** AgentMessageItem is a message of the agent. moderation, memoryCitation, delivery and questions are always null. */
 export interface AgentMessageItem {
   type: "agentMessage";
   moderation: unknown;
   id: string;
   text: string;
+  /** phase is null if the model does not report it. */
   phase: "commentary" | "partial_answer" | "final_answer" | null;
   memoryCitation: unknown;
   delivery: unknown;
@@ -39,15 +41,15 @@ export type ApprovalDecision =
   | "accept" | "acceptForSession" | "decline" | "cancel"
   | { acceptWithExecpolicyAmendment: { execpolicy_amendment: Array<string> } };
 
-/** ApprovalsReviewer names who answers approval requests: user, auto_review or guardian_subagent. Here it is always the user. */
+/** ApprovalsReviewer is the reviewer of approval requests: user, auto_review or guardian_subagent. This server always asks the user. */
 export type ApprovalsReviewer = "user" | "auto_review" | "guardian_subagent";
 
-/** AskForApproval is the policy for requests of approval: "untrusted", "on-request", "never" or {"granular": {...}}. */
+/** AskForApproval is the approval policy: "untrusted", "on-request", "never" or {"granular": {...}}. */
 export type AskForApproval =
   | "untrusted" | "on-request" | "never"
   | { granular: GranularApproval };
 
-/** AudioInput is sound by URL; a data: URL carries the sound itself. */
+/** AudioInput is sound by url; a data: url carries the sound itself. */
 export interface AudioInput {
   type: "audio";
   url: string;
@@ -59,7 +61,7 @@ export interface ByteRange {
   end: number;
 }
 
-/** CategoryUsage is the part of a ContextUsage that is of one category. Categories without items are left out. */
+/** CategoryUsage is the part of a ContextUsage for one category. Categories without items are left out. */
 export interface CategoryUsage {
   category: ContextCategory;
   count: number;
@@ -68,26 +70,33 @@ export interface CategoryUsage {
   includedTokens: number;
 }
 
-/** ChangedTurn is a turn with the paths that it has changed. */
+/** ChangedTurn is a turn and the paths that it changed. */
 export interface ChangedTurn {
   turnId: string;
   paths: Array<string>;
 }
 
-/** Checkpoint is a state of the worktree to which a client can revert. ID is the id of the turn before which it was created or, for the kind revert, the id of the revert. TurnID is null for a revert. CreatedAt is in Unix seconds. ChangedFiles counts the files that changed between this checkpoint and the next one. InThread is false if the turn was removed from the thread: files can be reverted to such a checkpoint, the conversation cannot. */
+/** Checkpoint is a state of the worktree to which a client can revert. */
 export interface Checkpoint {
+  /** id is the id of the turn before which the checkpoint was created or, for the kind revert, the id of the revert. */
   id: string;
   kind: "turn" | "revert";
+  /** turnId is null for a revert. */
   turnId: string | null;
+  /** createdAt is in Unix seconds. */
   createdAt: number;
   roots: Array<string>;
+  /** changedFiles is the number of files that changed between this checkpoint and the next one. */
   changedFiles: number;
+  /** inThread is false if the turn was removed from the thread. Then files can be reverted to the checkpoint, but the conversation cannot. */
   inThread: boolean;
 }
 
-/** ClientInfo names the client: Name for programs, Title for people. */
+/** ClientInfo identifies the client. */
 export interface ClientInfo {
+  /** name is for programs. */
   name: string;
+  /** title is for people. */
   title?: string | null;
   version: string;
 }
@@ -152,7 +161,7 @@ export type ClientRequest =
   | { jsonrpc?: "2.0"; id: RequestId; method: "thread/checkpoint/list"; params: ThreadCheckpointListParams }
   /** Compares the files with a checkpoint. */
   | { jsonrpc?: "2.0"; id: RequestId; method: "thread/checkpoint/diff"; params: ThreadCheckpointDiffParams }
-  /** Undoes what turns changed in the files, the conversation, or both. */
+  /** Undoes the changes of turns in the files, the conversation, or both. */
   | { jsonrpc?: "2.0"; id: RequestId; method: "thread/checkpoint/revert"; params: ThreadCheckpointRevertParams }
   /** Starts a turn with the user's input, or adds the input to the active turn. */
   | { jsonrpc?: "2.0"; id: RequestId; method: "turn/start"; params: TurnStartParams }
@@ -212,7 +221,7 @@ export type ClientRequest =
   | { jsonrpc?: "2.0"; id: RequestId; method: "thread/backgroundTerminals/clean"; params: ThreadBackgroundTerminalsCleanParams }
   /** Starts a turn that compacts the context. */
   | { jsonrpc?: "2.0"; id: RequestId; method: "thread/compact/start"; params: ThreadCompactStartParams }
-  /** Drafts a compaction, and lists what it would lose. */
+  /** Drafts a compaction, and lists the facts that it would lose. */
   | { jsonrpc?: "2.0"; id: RequestId; method: "thread/compact/propose"; params: ThreadCompactProposeParams }
   /** Applies the compaction of a draft, with its text or an edited one. */
   | { jsonrpc?: "2.0"; id: RequestId; method: "thread/compact/commit"; params: ThreadCompactCommitParams }
@@ -328,21 +337,21 @@ export type CodexErrorInfo =
   | (string & {})
   | { [key: string]: unknown };
 
-/** CollaborationMode is the mode of a thread's turns, plan or default, with settings that override those beside it. DeveloperInstructions replace the instructions for the mode. Null selects the server's own. */
+/** CollaborationMode is the mode of a thread's turns, plan or default, with settings that override those beside it. */
 export interface CollaborationMode {
   mode: "plan" | "default";
   settings: CollaborationModeSettings;
 }
 
-/** CollaborationModeListParams asks for the modes of turn/start. */
+/** CollaborationModeListParams requests the modes for turn/start. */
 export type CollaborationModeListParams = Record<string, never>;
 
-/** CollaborationModeListResponse is the modes, with what each would set. */
+/** CollaborationModeListResponse lists the modes and their settings. */
 export interface CollaborationModeListResponse {
   data: Array<CollaborationModeMask>;
 }
 
-/** CollaborationModeMask is a mode; null leaves as it is what a thread has. */
+/** CollaborationModeMask is a mode with its settings. A null setting keeps the setting of the thread. */
 export interface CollaborationModeMask {
   name: string;
   mode: "plan" | "default" | null;
@@ -350,75 +359,83 @@ export interface CollaborationModeMask {
   reasoning_effort: string | null;
 }
 
-/** CollaborationModeSettings are the settings of a mode; null leaves the effort to the model. */
+/** CollaborationModeSettings has the settings of a mode. */
 export interface CollaborationModeSettings {
   model: string;
+  /** reasoning_effort is null to leave the effort to the model. */
   reasoning_effort?: string | null;
+  /** developer_instructions replace the instructions for the mode. Null selects the server's own. */
   developer_instructions?: string | null;
 }
 
-/** CommandAction is the action of a part of a command, for a short display. Type is read, listFiles, search or unknown. Name and Path belong to read, Query and Path to search, Path to listFiles. */
+/** CommandAction is the action of a part of a command, for a short display: read with name and path, listFiles with path, search with query and path, or unknown. */
 export type CommandAction =
   | { type: "read"; command: string; name: string; path: string }
   | { type: "listFiles"; command: string; path: string | null }
   | { type: "search"; command: string; query: string | null; path: string | null }
   | { type: "unknown"; command: string };
 
-/** CommandExecOutputDeltaNotification is a piece of a command's output, in base64. */
+/** CommandExecOutputDeltaNotification has a piece of a command's output. */
 export interface CommandExecOutputDeltaNotification {
   processId: string;
+  /** stream is stdout for a command on a terminal. */
   stream: "stdout" | "stderr";
+  /** deltaBase64 is the piece, in base64. */
   deltaBase64: string;
-  /** CapReached is set if the rest of the stream is not sent. */
+  /** capReached is set if the rest of the stream is not sent. */
   capReached: boolean;
 }
 
-/** CommandExecParams runs a command, an argument vector, without a thread. The response follows the end of the command. The end of the connection ends the command. */
+/** CommandExecParams runs a command without a thread. The response follows the end of the command. The end of the connection ends the command. */
 export interface CommandExecParams {
+  /** command is the program and its arguments. */
   command: Array<string>;
-  /** ProcessID is the connection's own name for it. Without one it can neither be streamed nor be written to. */
+  /** processId is a name of the command, unique within the connection. It is required to stream the output and to write to the input. */
   processId?: string | null;
-  /** TTY runs it on a terminal, with both streams. */
+  /** tty runs the command on a terminal, with input and output streamed. */
   tty?: boolean | null;
-  /** StreamStdin lets it read what command/exec/write writes; else its input is empty. */
+  /** streamStdin keeps the input open for command/exec/write. By default, the input is empty. */
   streamStdin?: boolean | null;
-  /** StreamStdoutStderr sends the output in notifications, and not in the response. */
+  /** streamStdoutStderr sends the output in notifications instead of the response. */
   streamStdoutStderr?: boolean | null;
-  /** OutputBytesCap is the maximum number of bytes of each stream to send. The default is 1 MiB. */
+  /** outputBytesCap is the maximum number of bytes of each stream to send. The default is 1 MiB. */
   outputBytesCap?: number | null;
+  /** disableOutputCap removes the limit of the output. */
   disableOutputCap?: boolean | null;
+  /** disableTimeout removes the time limit. */
   disableTimeout?: boolean | null;
-  /** TimeoutMs ends it, after ten seconds by default. */
+  /** timeoutMs is the time limit in milliseconds. The default is 10,000. */
   timeoutMs?: number | null;
-  /** Cwd is the server's own by default. */
+  /** cwd is the working directory. The default is the server's own. */
   cwd?: string | null;
-  /** Env are variables to set, or with null to leave out. */
+  /** env has variables to set in the environment of the command, or to remove if the value is null. */
   env?: { [key: string]: string | null } | null;
-  /** Size is the size of the terminal. */
+  /** size is the size of the terminal. */
   size?: CommandExecTerminalSize | null;
-  /** SandboxPolicy is the configured one by default. */
+  /** sandboxPolicy limits the command. The default is the configured policy. */
   sandboxPolicy?: SandboxPolicy | null;
-  /** PermissionProfile names one of permissionProfile/list in its place. Only with the capability experimentalApi. */
+  /** permissionProfile is the id of a profile of permissionProfile/list, instead of sandboxPolicy. Only with the capability experimentalApi. */
   permissionProfile?: string | null;
 }
 
-/** CommandExecResizeParams gives a command's terminal another size. */
+/** CommandExecResizeParams sets the size of a command's terminal. */
 export interface CommandExecResizeParams {
   processId: string;
   size: CommandExecTerminalSize;
 }
 
-/** The answer to command/exec/resize. */
+/** The result of command/exec/resize. */
 export type CommandExecResizeResponse = Record<string, never>;
 
-/** CommandExecResponse is the result of a command. The exit code is 124 after a timeout, and 128 plus the signal if a signal ended the command. The output is empty if it was streamed. */
+/** CommandExecResponse is the result of a command. The output is empty if it was streamed. */
 export interface CommandExecResponse {
+  /** exitCode is 124 after a timeout, and 128 plus the signal if a signal ended the command. */
   exitCode: number;
   stdout: string;
   stderr: string;
 }
 
-/** CommandExecTerminalSize is in characters. */
+/** CommandExecTerminalSize is the size of a terminal in characters. */
 export interface CommandExecTerminalSize {
   rows: number;
   cols: number;
@@ -429,39 +446,46 @@ export interface CommandExecTerminateParams {
   processId: string;
 }
 
-/** The answer to command/exec/terminate. */
+/** The result of command/exec/terminate. */
 export type CommandExecTerminateResponse = Record<string, never>;
 
-/** CommandExecWriteParams writes to a command's input, in base64, closes it, or both. */
+/** CommandExecWriteParams writes to a command's input, closes it, or both. */
 export interface CommandExecWriteParams {
   processId: string;
+  /** deltaBase64 is the data to write, in base64. */
   deltaBase64?: string | null;
+  /** closeStdin closes the input after the data. */
   closeStdin?: boolean | null;
 }
 
-/** The answer to command/exec/write. */
+/** The result of command/exec/write. */
 export type CommandExecWriteResponse = Record<string, never>;
 
-/** CommandExecutionItem is a command that the agent ran, or asked to run. Command is a line for a shell. Cwd is an absolute path. AggregatedOutput has standard output and standard error together; a long output lacks its middle. ProcessID, AggregatedOutput, ExitCode and DurationMs (milliseconds) are null if the command did not run, or has not ended. */
+/** CommandExecutionItem is a command that the agent ran, or asked to run. processId, aggregatedOutput, exitCode and durationMs are null if the command did not run or has not ended. */
 export interface CommandExecutionItem {
   type: "commandExecution";
   id: string;
   pluginId: string | null;
   scriptPath: string | null;
+  /** command is a command line in the syntax of a shell. */
   command: string;
+  /** cwd is an absolute path. */
   cwd: string;
   processId: string | null;
+  /** source is unifiedExecStartup for a command that ran, agent for one that needed an approval or was declined, and userShell for one of the user. */
   source: "agent" | "userShell" | "unifiedExecStartup" | "unifiedExecInteraction";
   status: CommandExecutionStatus;
   commandActions: Array<CommandAction>;
+  /** aggregatedOutput is standard output and standard error together. A long output lacks its middle. */
   aggregatedOutput: string | null;
   exitCode: number | null;
+  /** durationMs is in milliseconds. */
   durationMs: number | null;
   startedAtMs: number | null;
   completedAtMs: number | null;
 }
 
-/** CommandExecutionOutputDeltaNotification carries a piece of what a command writes to its standard output and standard error. */
+/** CommandExecutionOutputDeltaNotification has a piece of a command's standard output and standard error. */
 export interface CommandExecutionOutputDeltaNotification {
   threadId: string;
   turnId: string;
@@ -469,19 +493,26 @@ export interface CommandExecutionOutputDeltaNotification {
   delta: string;
 }
 
-/** CommandExecutionRequestApprovalParams asks the client whether a command may run. It follows the item/started of its item. StartedAtMs is in Unix milliseconds, Reason for the user to read, Command a line that a shell would take. AvailableDecisions are ApprovalDecisions to offer; others are taken too. */
+/** CommandExecutionRequestApprovalParams asks the client whether a command may run. The item/started notification of the item precedes it. */
 export interface CommandExecutionRequestApprovalParams {
   kind: "command";
   threadId: string;
   turnId: string;
   itemId: string;
+  /** startedAtMs is in Unix milliseconds. */
   startedAtMs: number;
+  /** environmentId is always null. */
   environmentId: string | null;
+  /** reason is a text for the user, or null. */
   reason: string | null;
+  /** command is a command line in the syntax of a shell. */
   command: string;
+  /** cwd is the working directory, an absolute path. */
   cwd: string;
   commandActions: Array<CommandAction>;
+  /** proposedExecpolicyAmendment is always null. */
   proposedExecpolicyAmendment: Array<string> | null;
+  /** availableDecisions are the decisions to offer, as ApprovalDecision. The server accepts others as well. */
   availableDecisions: Array<ApprovalDecision>;
 }
 
@@ -493,10 +524,11 @@ export interface CommandExecutionRequestApprovalResponse {
 /** CommandExecutionStatus is the state of a command. */
 export type CommandExecutionStatus = "inProgress" | "completed" | "failed" | "declined";
 
-/** CompactionLoss is a fact that a compaction loses, with the ids of the last items, at most 20, that state it. */
+/** CompactionLoss is a fact that a compaction loses. */
 export interface CompactionLoss {
   kind: "fileChanged" | "commandRun" | "decision" | "openQuestion" | "userConstraint";
   text: string;
+  /** itemIds are the last items that state the fact, at most 20. */
   itemIds: Array<string>;
 }
 
@@ -509,63 +541,74 @@ export interface CompactionLosses {
   userConstraints: Array<string>;
 }
 
-/** CompactionScope has the items that a compaction removes from the context, by their ids, and the turns and messages that contain them. */
+/** CompactionScope has the items that a compaction removes from the context, and the turns and messages that contain them. */
 export interface CompactionScope {
   itemIds: Array<string>;
   turnIds: Array<string>;
   messageCount: number;
 }
 
-/** ConfigBatchWriteParams sets values of the user's configuration, all or none. FilePath is the user's file, and may be omitted. ExpectedVersion is the version of the layer from config/read. If the file has another version, the server writes nothing. ReloadUserConfig has no effect: loaded threads keep the configuration with which they began. */
+/** ConfigBatchWriteParams sets values of the user's configuration, all or none. */
 export interface ConfigBatchWriteParams {
   edits: Array<ConfigEdit>;
+  /** filePath must be the user's file. It can be omitted. */
   filePath?: string | null;
+  /** expectedVersion is the version of the layer from config/read. If the file has another version, the server writes nothing. */
   expectedVersion?: string | null;
+  /** reloadUserConfig has no effect: loaded threads keep the configuration with which they started. */
   reloadUserConfig?: boolean | null;
 }
 
-/** ConfigEdit sets the value of a dotted key. Null removes it. If the value is a table, the merge strategy upsert sets its members one by one, and replace sets the whole table. */
+/** ConfigEdit sets the value of a dotted key. */
 export interface ConfigEdit {
   keyPath: string;
+  /** value is a JSON value. Null removes the key. */
   value: unknown;
+  /** mergeStrategy applies to tables: upsert sets the members one by one, replace sets the whole table. */
   mergeStrategy: "replace" | "upsert";
 }
 
-/** ConfigLayer is one source of configuration. DisabledReason is null for a layer that is in force. */
+/** ConfigLayer is one source of configuration. */
 export interface ConfigLayer {
   name: ConfigLayerSource;
   version: string;
   config: { [key: string]: unknown };
+  /** disabledReason is null for a layer in force. */
   disabledReason: string | null;
 }
 
-/** ConfigLayerMetadata names a layer and its version, a hash of its content. */
+/** ConfigLayerMetadata identifies a layer. */
 export interface ConfigLayerMetadata {
   name: ConfigLayerSource;
+  /** version is a hash of the content. */
   version: string;
 }
 
-/** ConfigLayerSource is the machine's file, the user's, one of a project, or the flags of the command line. File is the file's path. A project's layer has the folder of the file in its place. */
+/** ConfigLayerSource is the machine's file, the user's file, a project's file, or the flags of the command line. The member file is the path of the file, or for a project's layer the folder of the file. */
 export type ConfigLayerSource =
   | { type: "user"; file: string; profile: string | null }
   | { type: "system"; file: string }
   | { type: "project"; dotCodexFolder: string }
   | { type: "sessionFlags" };
 
-/** ConfigReadParams asks for the configuration in force. With Cwd that is the one of the project which Cwd is in. */
+/** ConfigReadParams requests the configuration in force. */
 export interface ConfigReadParams {
+  /** includeLayers requests the layers as well. */
   includeLayers?: boolean | null;
+  /** cwd selects the configuration of the project that contains the directory. */
   cwd?: string | null;
 }
 
-/** ConfigReadResponse is the effective configuration and the origin of each value, by dotted key. Layers are its layers, the highest precedence first, or null if they were not requested. */
+/** ConfigReadResponse is the effective configuration. */
 export interface ConfigReadResponse {
   config: { [key: string]: unknown };
+  /** origins has the layer of each value, by dotted key. */
   origins: { [key: string]: ConfigLayerMetadata };
+  /** layers has the layers, the highest precedence first. It is null if it was not requested. */
   layers: Array<ConfigLayer> | null;
 }
 
-/** ConfigRequirementsReadParams asks what an administrator demands of the configuration. */
+/** ConfigRequirementsReadParams requests the requirements of an administrator for the configuration. */
 export type ConfigRequirementsReadParams = Record<string, never>;
 
 /** ConfigRequirementsReadResponse reports that there are no requirements. Both members are always null. */
@@ -583,63 +626,82 @@ export interface ConfigValueWriteParams {
   expectedVersion?: string | null;
 }
 
-/** ConfigWarningNotification warns each client that connects about a setting without effect. Path is the configuration file. It is absent if the setting has another source. */
+/** ConfigWarningNotification reports a setting without effect to each client that connects. */
 export interface ConfigWarningNotification {
   summary: string;
   details: string | null;
+  /** path is the configuration file. It is absent if the setting has another source. */
   path?: string;
 }
 
-/** ConfigWriteResponse has the path of the written file and its version. Status is okOverridden if a layer of higher precedence hides a value that was set. OverriddenMetadata describes that layer. */
+/** ConfigWriteResponse has the path of the written file and its version. */
 export interface ConfigWriteResponse {
+  /** status is okOverridden if a layer of higher precedence hides a value that was set. */
   status: "ok" | "okOverridden";
   version: string;
   filePath: string;
+  /** overriddenMetadata describes the layer that hides the value. It is null if the status is ok. */
   overriddenMetadata: OverriddenMetadata | null;
 }
 
-/** ConnectionDiagnostics is a client: its name, its pending requests, this one included, and its unread output. While the client is congested, turns of its threads wait for it. */
+/** ConnectionDiagnostics is the state of a client's connection. */
 export interface ConnectionDiagnostics {
   clientName: string;
+  /** unanswered is the number of pending requests, including this one. */
   unanswered: number;
+  /** queuedBytes is the size of the output that the client has not read. */
   queuedBytes: number;
+  /** congested is set if the client reads too slowly. Turns of its threads wait for it. */
   congested: boolean;
 }
 
-/** ContextApplyParams asks to make edits, one after the other, as one edit of the journal. When is "now", the default, or "turnEnd". With turnEnd the edits wait in memory while a turn is active. */
+/** ContextApplyParams makes edits, one after the other, as one edit of the journal. */
 export interface ContextApplyParams {
   threadId: string;
+  /** expectedRevision, if not null, must equal the revision of the thread. Otherwise the edit is rejected with kind staleRevision. */
   expectedRevision?: number | null;
   edits: Array<ContextOperation>;
+  /** when is "now", the default, or "turnEnd". With turnEnd, the edits wait in memory while a turn is active. */
   when?: "now" | "turnEnd" | null;
 }
 
-/** ContextApplyResponse has the edit. Edit is null if nothing changes, or if the edits wait. Applied is false if they wait: a crash before the end of the turn loses them. */
+/** ContextApplyResponse is the result of context/apply. */
 export interface ContextApplyResponse {
   revision: number;
+  /** edit is null if nothing changed, or if the edits wait. */
   edit: ContextEdit | null;
+  /** applied is false if the edits wait. A crash before the end of the turn loses them. */
   applied: boolean;
   usage: ContextUsage;
 }
 
-/** ContextCacheEffect is the first item from which on the next request differs, or null, and the tokens of the items that it has from there on. */
+/** ContextCacheEffect is the effect of edits on the provider's cache. */
 export interface ContextCacheEffect {
+  /** firstChangedId is the first item that differs in the next request, or null. */
   firstChangedId: string | null;
+  /** tokensBehind is the cost of the items of the next request from there on, in tokens. */
   tokensBehind: number;
 }
 
-/** ContextCategory is the kind of a ContextItem. In params snake_case and PascalCase are accepted too. */
+/** ContextCategory is the kind of a ContextItem. In params, snake_case and PascalCase are accepted as well. */
 export type ContextCategory = "userInstructions" | "environmentContext" | "developerMessage" | "userMessage" | "assistantMessage" | "reasoning" | "toolCall" | "toolOutput" | "toolDefinition" | "summary" | "other";
 
-/** ContextCompactedNotification reports a compaction: the cost of the next model request before and after it, in tokens, and the strategy. The strategy can differ from the one that was tried first. TurnID is the turn in which the compaction happened, or the last turn. RulesAdded are the rules of the user that were added to the summary because it did not keep them. Losses are the other facts of the replaced items that it does not mention, within 2,000 tokens; LossesOmitted counts those beyond. The three are absent if they are empty. */
+/** ContextCompactedNotification reports a compaction. */
 export interface ContextCompactedNotification {
   threadId: string;
+  /** turnId is the turn in which the compaction happened, or the last turn. */
   turnId: string;
+  /** oldTokenCount is the cost of the next model request before the compaction, in tokens. */
   oldTokenCount: number;
+  /** newTokenCount is the cost of the next model request after the compaction, in tokens. */
   newTokenCount: number;
+  /** strategy is the strategy that succeeded. It can differ from the first one. */
   strategy: "summary" | "userMessages" | "mask" | "local";
+  /** rulesAdded are the rules of the user that were added to the summary because it lacked them. It is absent if empty. */
   rulesAdded?: Array<string>;
+  /** losses are the other facts of the replaced items that the summary does not mention, up to 2,000 tokens. It is absent if empty. */
   losses?: Array<CompactionLoss>;
+  /** lossesOmitted is the number of losses beyond the limit. It is absent if 0. */
   lossesOmitted?: number;
 }
 
@@ -651,77 +713,100 @@ export interface ContextCompactionItem {
   completedAtMs: number | null;
 }
 
-/** ContextEdit is an entry of the journal of context edits. Op is exclude, include, delete, prune, mask, pin, unpin, replace, apply, trim, summarize, compact, restore or revert, which cannot be undone; At is in Unix milliseconds; Count is how many items it changed, SavedTokens how much smaller it made the next request. An edit that is undone can be redone until another one is made. ClientName is the name of the client that made it, absent if none is known. Items are the changed items, if asked for. */
+/** ContextEdit is an entry of the journal of context edits. An undone edit can be redone until the next edit. */
 export interface ContextEdit {
   revision: number;
+  /** op is exclude, include, delete, prune, mask, pin, unpin, replace, apply, trim, summarize, compact, restore or revert. A revert cannot be undone here. */
   op: string;
+  /** at is in Unix milliseconds. */
   at: number;
+  /** count is the number of changed items. */
   count: number;
+  /** savedTokens is the number of tokens by which the edit made the next request smaller. */
   savedTokens: number;
   undone: boolean;
+  /** clientName is the name of the client that made the edit. It is absent if unknown. */
   clientName?: string;
+  /** reason is the reason of an edit that the server made by itself. It is absent otherwise. */
   reason?: string;
+  /** items are the changed items. It is absent unless it was requested. */
   items?: Array<ContextItemChange>;
 }
 
-/** ContextGetItemsParams asks for the list of context items. Cursor is the nextCursor of the page before; without a limit the page has all that is left. */
+/** ContextGetItemsParams requests the list of context items. */
 export interface ContextGetItemsParams {
   threadId: string;
+  /** cursor is the nextCursor of the page before. */
   cursor?: string | null;
+  /** limit is the maximum number of items of the page. By default, the page has all remaining items. */
   limit?: number | null;
 }
 
-/** ContextGetItemsResponse is a page of the list. Total counts the items of all pages. */
+/** ContextGetItemsResponse is a page of the list. */
 export interface ContextGetItemsResponse {
   revision: number;
+  /** total is the number of items of all pages. */
   total: number;
   items: Array<ContextItem>;
   usage: ContextUsage;
   nextCursor: string | null;
 }
 
-/** ContextGetPromptParams asks for a model request. Without an option it is the next request. With Revision it is the next request after context/goto to the revision, and with Edits the one after the edits. With RequestID it is a past request. At most one of the three can be set. */
+/** ContextGetPromptParams requests the content of a model request: by default of the next one. At most one of revision, requestId and edits can be set. */
 export interface ContextGetPromptParams {
   threadId: string;
+  /** revision selects the next request after context/goto to the revision. */
   revision?: number | null;
+  /** requestId selects a past request. */
   requestId?: string | null;
+  /** edits selects the next request after the edits. */
   edits?: Array<ContextOperation> | null;
 }
 
-/** ContextGetPromptResponse is a model request. Messages and Tools have the form that the provider gets. Sources has for each message the ids of its context items. Tokens is the cost of the whole request. For a past request it is the number that the provider reported, or 0. RequestID and Exact are set for a past request only. Exact is true if the hash of the request is the recorded one. Otherwise Reason says why the request may differ from the one that was sent. */
+/** ContextGetPromptResponse is the content of a model request. */
 export interface ContextGetPromptResponse {
   revision: number;
   provider: string;
   model: string;
+  /** messages are in the form of the provider. */
   messages: Array<unknown>;
+  /** tools are in the form of the provider. */
   tools: Array<unknown>;
+  /** sources has the ids of the context items of each message. */
   sources: Array<Array<string>>;
+  /** tokens is the cost of the whole request. For a past request it is the number that the provider reported, or 0. */
   tokens: number;
+  /** requestId is absent unless the request is a past one. */
   requestId?: string;
+  /** exact is true if the hash of the request equals the recorded one. It is absent unless the request is a past one. */
   exact?: boolean;
+  /** reason is the reason for which the request can differ from the sent one. It is absent unless exact is false. */
   reason?: string;
 }
 
-/** ContextGetUsageParams asks what the context costs. */
+/** ContextGetUsageParams requests the cost of the context. */
 export interface ContextGetUsageParams {
   threadId: string;
 }
 
-/** ContextGetUsageResponse is the cost of the context. ServerTools is the cost of the definitions of tools, by MCP server. It is empty before the first turn of a loaded thread. */
+/** ContextGetUsageResponse is the cost of the context. */
 export interface ContextGetUsageResponse {
   revision: number;
   usage: ContextUsage;
+  /** serverTools has the cost of the definitions of tools, by MCP server. It is empty before the first turn of a loaded thread. */
   serverTools: Array<ServerToolUsage>;
 }
 
-/** ContextGotoParams undoes or redoes edits until the context is as it was after the edit of a revision, or before the first edit for revision 0. */
+/** ContextGotoParams undoes or redoes edits until the context is as it was after an edit. */
 export interface ContextGotoParams {
   threadId: string;
+  /** expectedRevision, if not null, must equal the revision of the thread. Otherwise the edit is rejected with kind staleRevision. */
   expectedRevision?: number | null;
+  /** revision is the revision of the edit, or 0 for the context before the first edit. */
   revision: number;
 }
 
-/** ContextGotoResponse counts the edits that were undone or redone. */
+/** ContextGotoResponse has the numbers of edits that were undone or redone. */
 export interface ContextGotoResponse {
   revision: number;
   undone: number;
@@ -729,125 +814,163 @@ export interface ContextGotoResponse {
   usage: ContextUsage;
 }
 
-/** ContextItem is one entry of the model's input history. Index is its position in the list. ID never changes: r<ordinal of its line>, or r<ordinal>.<k> within a compacted line. Preview is one line of at most 80 graphemes. Included is the user's choice. InPrompt reports whether the next request has the item: the output of an excluded call is not sent either, nor an item that only another model, provider or API can read. NotSentReason is the reason if InPrompt is false, and absent otherwise. Superseded marks instructions from AGENTS.md files that a later item replaces or ends; the model still receives them. Tokens and Bytes are the cost of the item when it is sent. TurnID, ItemID (the ThreadItem that shows it), CallID and ToolName are null if the item has none. */
+/** ContextItem is one entry of the model's input history. turnId, itemId, callId and toolName are null if the item has none. */
 export interface ContextItem {
+  /** index is the position in the list. */
   index: number;
+  /** id never changes: r<ordinal of its line>, or r<ordinal>.<k> within a compacted line. */
   id: string;
   category: ContextCategory;
+  /** preview is one line of at most 80 graphemes. */
   preview: string;
+  /** included is false if the user excluded the item. */
   included: boolean;
+  /** inPrompt reports whether the next request has the item. It lacks excluded items, the outputs of excluded calls, and items that only another model, provider or API can read. */
   inPrompt: boolean;
+  /** notSentReason is the reason if inPrompt is false. It is absent otherwise. */
   notSentReason?: NotSentReason;
   pinned: boolean;
+  /** replaced is set if an edit replaced the text of the item. */
   replaced: boolean;
+  /** superseded marks instructions from AGENTS.md files that a later item replaces or ends; the model still receives them. */
   superseded?: boolean;
+  /** tokens is the cost of the item when it is sent. */
   tokens: number;
+  /** bytes is the size of the item when it is sent. */
   bytes: number;
   turnId: string | null;
+  /** itemId is the ThreadItem that shows the item. */
   itemId: string | null;
   callId: string | null;
   toolName: string | null;
 }
 
-/** ContextItemChange is the effect of an edit on an item. Both states are the same if only its text differs. */
+/** ContextItemChange is the effect of an edit on an item. */
 export interface ContextItemChange {
   id: string;
+  /** was is the state before the edit. */
   was: ContextItemState;
+  /** is is the state after the edit. It equals was if only the text differs. */
   is: ContextItemState;
 }
 
-/** ContextItemReason is why an item is sent or not: a code for programs and a sentence for people. */
+/** ContextItemReason is the reason for which an item is sent or not. */
 export interface ContextItemReason {
+  /** code is for programs. */
   code: ContextReasonCode;
+  /** text is a sentence for people. */
   text: string;
 }
 
-/** ContextItemState is what edits make of an item. */
+/** ContextItemState is the state of an item after edits. */
 export type ContextItemState = "included" | "replaced" | "excluded" | "deleted" | "hidden" | "pinned" | "unpinned";
 
-/** ContextItemsNotification is the list of context items after a change. If Full is false, for clients with the capability contextItemsDelta, Items are the new and changed items, and RemovedIDs the removed ones. Such a client removes the latter. Then, in order, it replaces the items that it has and inserts the others at their indices. */
+/** ContextItemsNotification has the list of context items after a change, or the changes of the list. */
 export interface ContextItemsNotification {
   threadId: string;
   revision: number;
+  /** total is the number of items in the list. */
   total: number;
+  /** items are all items, or the new and changed ones if full is false. */
   items: Array<ContextItem>;
+  /** removedIds are the removed items if full is false. The client removes them first. */
   removedIds: Array<string>;
+  /** full is false for clients with the capability contextItemsDelta, if the notification has changes only. After the removal, such a client replaces the items that it has, and inserts the others at their indices, in order. */
   full: boolean;
   usage: ContextUsage;
 }
 
-/** ContextListEditsParams asks for the journal, on request with the items that each edit changed. */
+/** ContextListEditsParams requests the journal of context edits. */
 export interface ContextListEditsParams {
   threadId: string;
+  /** includeItems requests the items that each edit changed. */
   includeItems?: boolean | null;
 }
 
-/** ContextListEditsResponse is the journal, oldest first. */
+/** ContextListEditsResponse is the journal, the oldest edit first. */
 export interface ContextListEditsResponse {
   revision: number;
   edits: Array<ContextEdit>;
 }
 
-/** ContextMatch is an item with a match. Count is the number of its matches, at most 1,000. Before, Match and After are the first match and the text around it, on one line. An item that is not in the list has the index -1 and a State: compacted, trimmed or deleted. State is nil for items of the list. */
+/** ContextMatch is a matching item. before, match and after are the first match and the text around it, on one line. */
 export interface ContextMatch {
   id: string;
+  /** index is -1 if the item is not in the list. */
   index: number;
+  /** state is compacted, trimmed or deleted. It is absent for items in the list. */
   state?: ContextReasonCode;
   category: ContextCategory;
   inPrompt: boolean;
   tokens: number;
+  /** count is the number of matches in the item, at most 1,000. */
   count: number;
   before: string;
   match: string;
   after: string;
 }
 
-/** ContextNetPrice is the price of edits. TokensSaved is how much smaller the next request would be. TokensLeavingCache are tokens that the provider would have to read anew. RequestsToPayBack is how many requests it takes until the edits are cheaper than none, or null if they never are. CachedPriceRatio is the price of a cached token over that of another one. */
+/** ContextNetPrice is the price of edits. */
 export interface ContextNetPrice {
+  /** tokensSaved is the number of tokens by which the next request would be smaller. */
   tokensSaved: number;
+  /** tokensLeavingCache is the number of tokens that the provider would have to read again. */
   tokensLeavingCache: number;
+  /** requestsToPayBack is the number of requests after which the edits are cheaper than no edit, or null if they never are. */
   requestsToPayBack: number | null;
+  /** cachedPriceRatio is the price of a cached token, relative to an uncached one. */
   cachedPriceRatio: number;
 }
 
-/** ContextOperation is a context edit: {"type": "setInclusion", "ids": [...], ...}. */
+/** ContextOperation is a context edit, with a tag: {"type": "setInclusion", "ids": [...], ...}. */
 export type ContextOperation = SetInclusion | PruneByIndices | Prune | Pin | Replace;
 
-/** ContextPart is a part of a context item: a text, an image with its URL, or data. Data is encrypted content, or the JSON of a part or an item of an unknown type; Text has it. */
+/** ContextPart is a part of a context item. */
 export interface ContextPart {
+  /** type is text, image, or data for encrypted content and for the JSON of an unknown type. */
   type: "text" | "image" | "data";
+  /** text is the text or the data. It is absent for images. */
   text?: string;
+  /** url is the url of an image. It is absent otherwise. */
   url?: string;
 }
 
 /** ContextPinParams pins items, or unpins them. */
 export interface ContextPinParams {
   threadId: string;
+  /** expectedRevision, if not null, must equal the revision of the thread. Otherwise the edit is rejected with kind staleRevision. */
   expectedRevision?: number | null;
+  /** indices are current positions in the list of context/getItems. */
   indices?: Array<number> | null;
   ids?: Array<string> | null;
   pinned: boolean;
 }
 
-/** ContextPinResponse counts the items that changed, and the targets that are no items. */
+/** ContextPinResponse is the result of context/pin. */
 export interface ContextPinResponse {
   revision: number;
+  /** changed is the number of changed items. */
   changed: number;
+  /** ignored is the number of targets that match no item. */
   ignored: number;
 }
 
-/** ContextPreviewParams asks what edits would do, one after the other. Nothing changes. */
+/** ContextPreviewParams requests the effect of edits, made one after the other. It changes nothing. */
 export interface ContextPreviewParams {
   threadId: string;
   edits: Array<ContextOperation>;
 }
 
-/** ContextPreviewResponse is the cost of the context without and with the edits, and warnings about them. WarningDetails are the same warnings with codes. Changes are the items of which the next request would have something else. */
+/** ContextPreviewResponse is the effect of edits on the next request. */
 export interface ContextPreviewResponse {
+  /** before is the cost without the edits. */
   before: ContextUsage;
+  /** after is the cost with the edits. */
   after: ContextUsage;
   warnings: Array<string>;
+  /** warningDetails has the same warnings with codes. */
   warningDetails: Array<ContextWarning>;
+  /** changes are the items whose content in the next request differs. */
   changes: Array<ContextSentChange>;
   cache: ContextCacheEffect;
   netPrice: ContextNetPrice;
@@ -856,15 +979,19 @@ export interface ContextPreviewResponse {
 /** ContextPruneByIndicesParams deletes items. */
 export interface ContextPruneByIndicesParams {
   threadId: string;
+  /** expectedRevision, if not null, must equal the revision of the thread. Otherwise the edit is rejected with kind staleRevision. */
   expectedRevision?: number | null;
+  /** indices are current positions in the list of context/getItems. */
   indices?: Array<number> | null;
   ids?: Array<string> | null;
 }
 
-/** ContextPruneByIndicesResponse counts the items that were deleted, outputs of deleted calls too, and the targets that are no items. */
+/** ContextPruneByIndicesResponse is the result of context/pruneByIndices. */
 export interface ContextPruneByIndicesResponse {
   revision: number;
+  /** removed is the number of deleted items. Outputs of deleted calls count as well. */
   removed: number;
+  /** ignored is the number of targets that match no item. */
   ignored: number;
   usage: ContextUsage;
 }
@@ -872,39 +999,47 @@ export interface ContextPruneByIndicesResponse {
 /** ContextPruneParams excludes items by category. */
 export interface ContextPruneParams {
   threadId: string;
+  /** expectedRevision, if not null, must equal the revision of the thread. Otherwise the edit is rejected with kind staleRevision. */
   expectedRevision?: number | null;
   categories: Array<ContextCategory>;
+  /** range selects the turns. The default is all. */
   range?: PruneRange | null;
 }
 
-/** ContextPruneResponse counts the items that were excluded. */
+/** ContextPruneResponse is the result of context/prune. */
 export interface ContextPruneResponse {
   revision: number;
+  /** changed is the number of excluded items. */
   changed: number;
   usage: ContextUsage;
 }
 
-/** ContextReadItemParams asks for one item in full. ID is that of a ContextItem, of one that left the list too. */
+/** ContextReadItemParams requests one item in full. */
 export interface ContextReadItemParams {
   threadId: string;
+  /** id is the id of a ContextItem, also of an item that has left the list. */
   id: string;
 }
 
-/** ContextReadItemResponse is an item in full. The index of Item is -1 if the list does not have it. Sent is what the next request has of the item, or null if it has nothing; an excluded or deleted output has its placeholder there. Original is what the rollout has. */
+/** ContextReadItemResponse is one item in full. */
 export interface ContextReadItemResponse {
   revision: number;
+  /** item has the index -1 if it is not in the list. */
   item: ContextItem;
+  /** sent is the content in the next request, or null if the request lacks the item. It is the placeholder of an excluded or deleted output. */
   sent: Array<ContextPart> | null;
+  /** original is the content in the rollout. */
   original: Array<ContextPart>;
   reason: ContextItemReason;
 }
 
-/** ContextReasonCode is the code of a ContextItemReason: a NotSentReason, or one of the codes below. */
+/** ContextReasonCode is the code of a ContextItemReason: a NotSentReason, or one of the other codes. */
 export type ContextReasonCode = "sent" | "sentReplaced" | "deleted" | "trimmed" | "compacted" | "reverted" | "undone" | "outdated" | "excluded" | "callNotSent" | "answerNotSent" | "notTakenBack" | "refused" | "replaced" | "otherModel" | "otherProvider" | "otherApi" | "compactionSent" | "originalsSent" | "unreadable";
 
-/** ContextRedoParams makes the edit again that was undone last. */
+/** ContextRedoParams redoes the edit that was undone last. */
 export interface ContextRedoParams {
   threadId: string;
+  /** expectedRevision, if not null, must equal the revision of the thread. Otherwise the edit is rejected with kind staleRevision. */
   expectedRevision?: number | null;
 }
 
@@ -915,10 +1050,12 @@ export interface ContextRedoResponse {
   usage: ContextUsage;
 }
 
-/** ContextReplaceParams gives an item another text. */
+/** ContextReplaceParams replaces the text of an item. */
 export interface ContextReplaceParams {
   threadId: string;
+  /** expectedRevision, if not null, must equal the revision of the thread. Otherwise the edit is rejected with kind staleRevision. */
   expectedRevision?: number | null;
+  /** index is the position in the list. */
   index?: number | null;
   id?: string | null;
   text: string;
@@ -930,104 +1067,130 @@ export interface ContextReplaceResponse {
   usage: ContextUsage;
 }
 
-/** ContextRestoreParams brings back everything that edits took out or replaced. From "backup" first makes sure that the rollout's backup is whole and this thread's. */
+/** ContextRestoreParams restores all items that edits removed or replaced. */
 export interface ContextRestoreParams {
   threadId: string;
+  /** expectedRevision, if not null, must equal the revision of the thread. Otherwise the edit is rejected with kind staleRevision. */
   expectedRevision?: number | null;
+  /** from is "backup" to check first that the rollout's backup is complete and belongs to the thread. */
   from?: "backup" | null;
 }
 
-/** ContextRestoreResponse counts the items that came back. */
+/** ContextRestoreResponse is the result of context/restore. */
 export interface ContextRestoreResponse {
   revision: number;
+  /** restored is the number of restored items. */
   restored: number;
   usage: ContextUsage;
 }
 
-/** ContextSearchParams asks for the items of the context whose text has a match. The text is the one that an edit gave the item, or its own. Query has 1 to 1,000 characters; with Regex it is a regular expression in the syntax of Go's package regexp. Letter case is ignored unless MatchCase is set. Categories are all if empty. IncludeRemoved also finds items that a compaction, a trim or a deletion took out. Items of reverted turns are never found. Limit is 100 if nil, and at most 1,000. */
+/** ContextSearchParams searches the texts of context items: the text of an edit, or else the item's own. Items of reverted turns are never found. */
 export interface ContextSearchParams {
   threadId: string;
+  /** query has 1 to 1,000 characters. */
   query: string;
+  /** regex makes query a regular expression in the syntax of Go's package regexp. */
   regex?: boolean | null;
+  /** matchCase distinguishes upper and lower case. */
   matchCase?: boolean | null;
+  /** categories limits the search. By default, all categories are searched. */
   categories?: Array<ContextCategory> | null;
+  /** includeRemoved also finds items that a compaction, a trim or a deletion removed. */
   includeRemoved?: boolean | null;
   cursor?: string | null;
+  /** limit is the maximum number of items of a page: 100 by default, at most 1,000. */
   limit?: number | null;
 }
 
-/** ContextSearchResponse is a page of the items with a match, in the order of the list. IDs has the ids of all of them, not only of the page. InPrompt is the number of these items in the next request, and Tokens their cost there. */
+/** ContextSearchResponse is a page of the matching items, in the order of the list. */
 export interface ContextSearchResponse {
   revision: number;
   data: Array<ContextMatch>;
+  /** ids are the ids of all matching items, not only of the page. */
   ids: Array<string>;
+  /** inPrompt is the number of matching items in the next request. */
   inPrompt: number;
+  /** tokens is the cost of the matching items in the next request. */
   tokens: number;
   nextCursor: string | null;
 }
 
-/** ContextSent is what a request has of an item. */
+/** ContextSent is the form of an item in a request. */
 export type ContextSent = "sent" | "replaced" | "placeholder" | "notSent";
 
-/** ContextSentChange is what the next request has of an item without and with the edits. Both are the same if only its text differs. */
+/** ContextSentChange is the change of an item in the next request. */
 export interface ContextSentChange {
   id: string;
+  /** was is the state without the edits. */
   was: ContextSent;
+  /** is is the state with the edits. It equals was if only the text differs. */
   is: ContextSent;
 }
 
 /** ContextSetInclusionParams excludes items, or includes them again. */
 export interface ContextSetInclusionParams {
   threadId: string;
+  /** expectedRevision, if not null, must equal the revision of the thread. Otherwise the edit is rejected with kind staleRevision. */
   expectedRevision?: number | null;
+  /** indices are current positions in the list of context/getItems. */
   indices?: Array<number> | null;
   ids?: Array<string> | null;
   included: boolean;
 }
 
-/** ContextSetInclusionResponse counts the items that changed, and the targets that are no items. */
+/** ContextSetInclusionResponse is the result of context/setInclusion. */
 export interface ContextSetInclusionResponse {
   revision: number;
+  /** changed is the number of changed items. */
   changed: number;
+  /** ignored is the number of targets that match no item. */
   ignored: number;
   usage: ContextUsage;
 }
 
-/** ContextSuggestGoal is the size of the next request: a number of tokens, or the share of its tokens that go. Exactly one is there. */
+/** ContextSuggestGoal is the wanted size of the next request. Exactly one member is required. */
 export interface ContextSuggestGoal {
+  /** tokens is the maximum size of the next request. */
   tokens?: number | null;
+  /** share is the part of the next request's tokens to remove, above 0 and up to 1. */
   share?: number | null;
 }
 
-/** ContextSuggestParams asks which items the next requests can do without. With a Goal, the response selects as many suggestions as the goal needs. */
+/** ContextSuggestParams requests suggestions: items that the next requests can do without. */
 export interface ContextSuggestParams {
   threadId: string;
+  /** goal is the wanted size of the next request. The response then selects as many suggestions as the goal needs. */
   goal?: ContextSuggestGoal | null;
 }
 
-/** ContextSuggestResponse has the suggestions, the best net price first. ExpectedRequests is the number of further requests that the order assumes. NetPrice is the price of all selected suggestions together. GoalReached is null without a goal. */
+/** ContextSuggestResponse has the suggestions, the best net price first. */
 export interface ContextSuggestResponse {
   revision: number;
   suggestions: Array<ContextSuggestion>;
   promptTokens: number;
+  /** expectedRequests is the number of further requests on which the order is based. */
   expectedRequests: number;
+  /** netPrice is the price of all selected suggestions together. */
   netPrice: ContextNetPrice;
+  /** goalReached is null if the request had no goal. */
   goalReached: boolean | null;
 }
 
-/** ContextSuggestion is a group of items with one reason. Edits are for context/apply. Selected is set if the goal needs it, or without a goal if it is one of those that together save most within the expected requests. */
+/** ContextSuggestion is a group of items with one reason. */
 export interface ContextSuggestion {
   id: string;
   reason: SuggestionReason;
   text: string;
   risk: SuggestionRisk;
   itemIds: Array<string>;
+  /** edits are the edits of the suggestion, for context/apply. */
   edits: Array<ContextOperation>;
   netPrice: ContextNetPrice;
+  /** selected is set if the goal needs the suggestion. Without a goal, it is set for the suggestions that together save most within the expected requests. */
   selected: boolean;
 }
 
-/** ContextSuggestionsNotification has the suggestions at the end of a turn, if [context.economy] has the mode "suggest" and some of them pay. */
+/** ContextSuggestionsNotification has suggestions at the end of a turn, if [context.economy] has the mode "suggest" and some of them pay. */
 export interface ContextSuggestionsNotification {
   threadId: string;
   revision: number;
@@ -1035,9 +1198,10 @@ export interface ContextSuggestionsNotification {
   netPrice: ContextNetPrice;
 }
 
-/** ContextUndoParams takes back the last edit that is not undone. */
+/** ContextUndoParams undoes the last edit that is in force. */
 export interface ContextUndoParams {
   threadId: string;
+  /** expectedRevision, if not null, must equal the revision of the thread. Otherwise the edit is rejected with kind staleRevision. */
   expectedRevision?: number | null;
 }
 
@@ -1048,48 +1212,58 @@ export interface ContextUndoResponse {
   usage: ContextUsage;
 }
 
-/** ContextUsage is the cost of a thread's context. The totals count all items. The included values count the items of the next request, with placeholders. PromptTokens is the cost of the next request: system prompt, tools, and the listed items. The window is null if it is unknown. */
+/** ContextUsage is the cost of a thread's context. */
 export interface ContextUsage {
+  /** totalTokens is the cost of all items. */
   totalTokens: number;
   totalBytes: number;
+  /** includedTokens is the cost of the items of the next request, with placeholders. */
   includedTokens: number;
   includedBytes: number;
+  /** promptTokens is the cost of the next request: system prompt, tools, and the listed items. */
   promptTokens: number;
+  /** modelContextWindow is in tokens, or null if unknown. */
   modelContextWindow: number | null;
   byCategory: Array<CategoryUsage>;
 }
 
-/** ContextWarning is a warning of a preview: a code for programs and a sentence for people. */
+/** ContextWarning is a warning of a preview. */
 export interface ContextWarning {
+  /** code is for programs. */
   code: ContextWarningCode;
+  /** text is a sentence for people. */
   text: string;
 }
 
 /** ContextWarningCode is the code of a ContextWarning. */
 export type ContextWarningCode = "unknownTargets" | "changesNothing" | "userInstructionsLost" | "environmentContextLost" | "userMessagesLost" | "summaryLost" | "pinnedLost" | "cachedPrefixShorter";
 
-/** DangerFullAccess confines nothing. */
+/** DangerFullAccess permits everything. */
 export interface DangerFullAccess {
   type: "dangerFullAccess";
 }
 
-/** DeprecationNoticeNotification warns about a deprecated setting of a thread that was loaded for the client. Details explain what to do, or are null. */
+/** DeprecationNoticeNotification reports a deprecated setting of a thread that was loaded for the client. */
 export interface DeprecationNoticeNotification {
   summary: string;
+  /** details has the next action, or null. */
   details: string | null;
 }
 
-/** DiffFile is a file of a diff, by its path below the worktree. OldPath is where a renamed file was, null for others. */
+/** DiffFile is a file of a diff. */
 export interface DiffFile {
+  /** path is relative to the worktree. */
   path: string;
+  /** oldPath is the former path of a renamed file, and null for other files. */
   oldPath: string | null;
   kind: "modified" | "created" | "deleted" | "renamed";
   additions: number;
   deletions: number;
+  /** binary is set for a file whose lines are not counted. */
   binary: boolean;
 }
 
-/** DiffSummary counts what a diff changes. A file that was renamed counts as modified; lines of binary files count as none. */
+/** DiffSummary counts the files and lines of a diff. A renamed file counts as modified. Lines of binary files do not count. */
 export interface DiffSummary {
   filesModified: number;
   filesCreated: number;
@@ -1099,13 +1273,13 @@ export interface DiffSummary {
   files: Array<DiffFile>;
 }
 
-/** DynamicToolAudio is a sound, as a URL. The model receives a text that it cannot hear it. */
+/** DynamicToolAudio is a sound by URL. The model receives a text that it cannot hear it. */
 export interface DynamicToolAudio {
   type: "inputAudio";
   audioUrl: string;
 }
 
-/** DynamicToolCallItem is a call of a tool that the client runs. ContentItems, Success and DurationMs, in milliseconds, are null until the client has answered. */
+/** DynamicToolCallItem is a call of a tool that the client runs. contentItems, success and durationMs are null until the client has responded. */
 export interface DynamicToolCallItem {
   type: "dynamicToolCall";
   id: string;
@@ -1115,6 +1289,7 @@ export interface DynamicToolCallItem {
   status: "inProgress" | "completed" | "failed";
   contentItems: Array<DynamicToolContent> | null;
   success: boolean | null;
+  /** durationMs is in milliseconds. */
   durationMs: number | null;
   startedAtMs: number | null;
   completedAtMs: number | null;
@@ -1125,18 +1300,20 @@ export interface DynamicToolCallParams {
   threadId: string;
   turnId: string;
   callId: string;
+  /** namespace is null for a tool without a namespace. */
   namespace: string | null;
   tool: string;
+  /** arguments are the JSON arguments from the model. */
   arguments: unknown;
 }
 
-/** DynamicToolCallResponse is the result of a call, for the model. */
+/** DynamicToolCallResponse is the output of a tool, for the model. */
 export interface DynamicToolCallResponse {
   contentItems: Array<DynamicToolContent>;
   success: boolean;
 }
 
-/** DynamicToolContent is a part of a tool's output: a variant, {"type": "inputText", ...}. */
+/** DynamicToolContent is a part of a tool's output, with a tag: {"type": "inputText", ...}. */
 export type DynamicToolContent = DynamicToolText | DynamicToolImage | DynamicToolAudio;
 
 /** DynamicToolFunction is a tool of a namespace. */
@@ -1148,19 +1325,23 @@ export interface DynamicToolFunction {
   deferLoading?: boolean | null;
 }
 
-/** DynamicToolImage is an image, as a URL. */
+/** DynamicToolImage is an image by URL. */
 export interface DynamicToolImage {
   type: "inputImage";
   imageUrl: string;
 }
 
-/** DynamicToolSpec is a tool that the client runs, or a namespace of tools. Type is function (the default) or namespace. InputSchema is the JSON Schema of a function's arguments. Tools are the functions of a namespace. DeferLoading has no effect: every request offers all tools. */
+/** DynamicToolSpec is a tool that the client runs, or a namespace of tools. */
 export interface DynamicToolSpec {
+  /** type is function, the default, or namespace. */
   type?: "function" | "namespace";
   name: string;
   description: string;
+  /** inputSchema is the JSON Schema of a function's arguments. */
   inputSchema?: unknown;
+  /** deferLoading has no effect: every request offers all tools. */
   deferLoading?: boolean | null;
+  /** tools are the functions of a namespace. */
   tools?: Array<DynamicToolFunction> | null;
 }
 
@@ -1170,16 +1351,17 @@ export interface DynamicToolText {
   text: string;
 }
 
-/** EnteredReviewModeItem marks the begin of a review. Review is a short description of its target. */
+/** EnteredReviewModeItem marks the begin of a review. */
 export interface EnteredReviewModeItem {
   type: "enteredReviewMode";
   id: string;
+  /** review is a short description of the review's target. */
   review: string;
   startedAtMs: number | null;
   completedAtMs: number | null;
 }
 
-/** Environment is the machine and the working directory of a loaded thread's commands. */
+/** Environment has the machine and the working directory of a loaded thread's commands. */
 export interface Environment {
   environmentId: string;
   cwd: string;
@@ -1189,30 +1371,30 @@ export interface Environment {
 /** ErrorData identifies errors for programs, which must not depend on the words of messages. */
 export interface ErrorData {
   kind: ErrorKind;
-  /** Field names the member that was wrong, as a dotted path: "clientInfo.version", "input.0.text". It is empty where the params as a whole are. */
+  /** field is the dotted path of the wrong member: "clientInfo.version", "input.0.text". It is absent if the params as a whole are wrong. */
   field?: string;
-  /** TurnID names the turn that is in the way, that was expected, or that is the last one of the thread. */
+  /** turnId is the active turn, the expected turn, or the last turn of the thread. */
   turnId?: string;
-  /** CodexErrorInfo describes a turn that accepts no input. */
+  /** codexErrorInfo describes a turn that accepts no input. */
   codexErrorInfo?: CodexErrorInfo;
-  /** InputErrorCode is input_too_large if the text of an input has more characters, ActualChars, than an input may have, MaxChars. */
+  /** input_error_code is input_too_large if the text of an input has more characters (actual_chars) than the maximum (max_chars). */
   input_error_code?: string;
   max_chars?: number;
   actual_chars?: number;
-  /** Revision is the one that the thread's context has. */
+  /** revision is the current revision of the thread's context. */
   revision?: number;
-  /** ConfigWriteErrorCode is the reason why the configuration was not written. */
+  /** config_write_error_code is the reason why the configuration was not written. */
   config_write_error_code?: string;
-  /** Method is the method of a rejected slash command. */
+  /** method is the method of a rejected slash command. */
   method?: string;
-  /** Paths are the files, by their absolute paths, that something else has changed. */
+  /** paths are the absolute paths of files that another program has changed. */
   paths?: Array<string>;
 }
 
 /** Kind is the stable machine word of an error, in error.data.kind. */
 export type ErrorKind = "parseError" | "invalidRequest" | "methodNotFound" | "invalidParams" | "inputTooLarge" | "internal" | "overloaded" | "notInitialized" | "alreadyInitialized" | "shuttingDown" | "experimentalApiRequired" | "invalidThreadId" | "threadNotFound" | "threadNotLoaded" | "threadLocked" | "threadArchived" | "threadInUse" | "staleOwner" | "ownerLost" | "noActiveTurn" | "turnMismatch" | "staleTurn" | "turnActive" | "turnNotFound" | "rolloutCorrupt" | "rolloutUnreadable" | "storage" | "providerNotFound" | "providerNotReady" | "config" | "permissions" | "configVersionConflict" | "configValidationError" | "configLayerReadonly" | "cwdNotFound" | "staleRevision" | "itemNotFound" | "notReplaceable" | "notReturnable" | "nothingToUndo" | "nothingToRedo" | "requestNotFound" | "revisionNotFound" | "revertBarrier" | "backupMismatch" | "trimPointNotFound" | "nothingToCompact" | "draftExpired" | "draftCancelled" | "slashCommand" | "indexUnavailable" | "mcpServer" | "checkpointNotFound" | "checkpointConflict" | "checkpointsOff" | "worktree" | "memoryUnavailable" | "fileNotFound" | "fileExists" | "fileType" | "fileTooLarge" | "fileAccess" | "file" | "watchExists" | "searchNotFound" | "command" | "commandExists" | "commandNotFound" | "notConfined";
 
-/** ErrorNotification reports a failed model request. If WillRetry is false, the turn fails, and turn/completed follows with the same error. */
+/** ErrorNotification reports a failed model request. If willRetry is false, the turn fails, and turn/completed follows with the same error. */
 export interface ErrorNotification {
   error: TurnError;
   willRetry: boolean;
@@ -1220,30 +1402,33 @@ export interface ErrorNotification {
   turnId: string;
 }
 
-/** Error is an error answer: {"code": ..., "message": ..., "data": {"kind": ...}}. The code is one of JSON-RPC 2.0 or -32001, the message is for people, the kind for programs. Clients match how some messages begin. */
+/** Error is the error of a response: {"code": ..., "message": ..., "data": {"kind": ...}}. */
 export interface ErrorObject {
+  /** code is a code of JSON-RPC 2.0, or -32001. */
   code: number;
+  /** message is a text for people. Clients of the reference implementation match the beginnings of some messages. */
   message: string;
   data?: ErrorData;
 }
 
-/** The answer to a request that failed. The id is null where that of the request could not be read. */
+/** The response to a failed request. The id is null if the id of the request could not be read. */
 export interface ErrorResponse {
   jsonrpc: "2.0";
   id: RequestId | null;
   error: ErrorObject;
 }
 
-/** ExitedReviewModeItem marks the end of a review. Review is its result, as text. */
+/** ExitedReviewModeItem marks the end of a review. */
 export interface ExitedReviewModeItem {
   type: "exitedReviewMode";
   id: string;
+  /** review is the result of the review, as text. */
   review: string;
   startedAtMs: number | null;
   completedAtMs: number | null;
 }
 
-/** ExperimentalFeature is a switch: features.NAME of the configuration. DisplayName, Description and Announcement are null for features that are not offered to people. */
+/** ExperimentalFeature is a switch: features.NAME of the configuration. displayName, description and announcement are null for features that are not offered to people. */
 export interface ExperimentalFeature {
   name: string;
   stage: "beta" | "underDevelopment" | "stable" | "deprecated" | "removed";
@@ -1254,10 +1439,11 @@ export interface ExperimentalFeature {
   defaultEnabled: boolean;
 }
 
-/** ExperimentalFeatureListParams asks for switches of the configuration. ThreadID has no effect: the configuration that threads begin with counts. */
+/** ExperimentalFeatureListParams requests the switches of the configuration. */
 export interface ExperimentalFeatureListParams {
   cursor?: string | null;
   limit?: number | null;
+  /** threadId has no effect: the response has the configuration of new threads. */
   threadId?: string | null;
 }
 
@@ -1267,13 +1453,14 @@ export interface ExperimentalFeatureListResponse {
   nextCursor: string | null;
 }
 
-/** ExternalSandbox states that the caller confines the server, and whether the server has network access. */
+/** ExternalSandbox states that the caller confines the server. */
 export interface ExternalSandbox {
   type: "externalSandbox";
+  /** networkAccess states whether the server has network access. */
   networkAccess?: "restricted" | "enabled";
 }
 
-/** FileChangeItem is a patch that the agent applied, or wanted to apply, file by file. */
+/** FileChangeItem is a patch that the agent applied, or asked to apply. */
 export interface FileChangeItem {
   type: "fileChange";
   id: string;
@@ -1283,85 +1470,109 @@ export interface FileChangeItem {
   completedAtMs: number | null;
 }
 
-/** FileChangeRequestApprovalParams asks the client for permission to change the files of a fileChange item. It follows the item's item/started, which has the changes. StartedAtMs is in Unix milliseconds. GrantRoot is a directory to which further writes are requested. */
+/** FileChangeRequestApprovalParams asks the client for permission to change the files of a fileChange item. The item/started notification of the item precedes it and has the changes. */
 export interface FileChangeRequestApprovalParams {
   threadId: string;
   turnId: string;
   itemId: string;
+  /** startedAtMs is in Unix milliseconds. */
   startedAtMs: number;
+  /** reason is a text for the user, or null. */
   reason: string | null;
+  /** grantRoot is a directory to which further writes are requested, or null. */
   grantRoot: string | null;
 }
 
-/** FileChangeRequestApprovalResponse is the client's decision, in the words of an ApprovalDecision. acceptForSession holds for these files. */
+/** FileChangeRequestApprovalResponse is the client's decision. */
 export interface FileChangeRequestApprovalResponse {
+  /** decision is a word of ApprovalDecision. acceptForSession also allows later changes of these files. */
   decision: "accept" | "acceptForSession" | "decline" | "cancel";
 }
 
-/** FileUpdateChange is the change of one file. Kind is {"type": "add"}, {"type": "delete"} or {"type": "update", "move_path": <path or null>}; Diff is a unified diff, of an added or deleted file its content. */
+/** FileUpdateChange is the change of one file. */
 export interface FileUpdateChange {
   path: string;
+  /** kind is {"type": "add"}, {"type": "delete"} or {"type": "update", "move_path": <path or null>}. */
   kind: { type: "add" } | { type: "delete" } | { type: "update"; move_path: string | null };
+  /** diff is a unified diff, or the content of an added or deleted file. */
   diff: string;
 }
 
-/** FleetDiagnostics is the state of a server that shares a database with others. Node is its name. Address is the URL that other servers dial, and Encrypted reports whether links to it use TLS; both are null without a port. LeaseLeftMs is the time until the server stops writing unless it renews its lease. LostLeases counts the leases that it could not keep, and FailedRenewals the attempts to renew one that failed. OwnedThreads are the threads that it writes. Nodes are all servers with a valid lease, at most as old as a lease. SyncStandby reports whether the database has synchronous standbys. The other members count since the start: Appends and FailedAppends to threads, FencedWrites that the database rejected because another server owned the thread, and Forwarded messages to and from other servers. AppendMeanMs and AppendP99Ms are the times of appends until their lines are durable; 99 percent took at most AppendP99Ms, which is an estimate. They are 0 without appends. Links are open now. */
+/** FleetDiagnostics is the state of a server that shares a database with others. The numbers of appends, fenced writes, forwarded messages, leases and renewals count since the start. */
 export interface FleetDiagnostics {
+  /** node is the name of the server. */
   node: string;
+  /** address is the URL that other servers dial, or null without a port. */
   address: string | null;
+  /** encrypted reports whether links to the server use TLS. It is null without a port. */
   encrypted: boolean | null;
+  /** leaseLeftMs is the time until the server stops writing unless it renews its lease. */
   leaseLeftMs: number;
+  /** lostLeases is the number of leases that the server could not keep. */
   lostLeases: number;
+  /** failedRenewals is the number of failed attempts to renew a lease. */
   failedRenewals: number;
+  /** ownedThreads is the number of threads that the server writes. */
   ownedThreads: number;
+  /** nodes are all servers with a valid lease. The list is at most as old as a lease. */
   nodes: Array<FleetNode>;
+  /** syncStandby reports whether the database has synchronous standbys. */
   syncStandby: boolean;
   appends: number;
   failedAppends: number;
+  /** appendMeanMs is the mean time of an append until its lines are durable, or 0 without appends. */
   appendMeanMs: number;
+  /** appendP99Ms is an estimate of the time within which 99 percent of appends were durable, or 0 without appends. */
   appendP99Ms: number;
+  /** fencedWrites is the number of writes that the database rejected because another server owned the thread. */
   fencedWrites: number;
+  /** links is the number of open links. */
   links: number;
+  /** forwarded is the number of messages to and from other servers. */
   forwarded: number;
 }
 
-/** FleetNode is a server of a fleet. Address is null if other servers cannot connect to it. */
+/** FleetNode is a server of a fleet. */
 export interface FleetNode {
   node: string;
+  /** address is null if other servers cannot connect to it. */
   address: string | null;
 }
 
-/** FsChangedNotification has the paths that changed below a watch since the last notification. It has the path of the watch itself if too many paths changed. */
+/** FsChangedNotification reports changes below a watch. */
 export interface FsChangedNotification {
   watchId: string;
+  /** changedPaths are the paths that changed since the last notification, or the path of the watch if too many changed. */
   changedPaths: Array<string>;
 }
 
-/** FsCopyParams copies a file, a link or, with Recursive, a directory. A file takes the place of another; a directory is merged into one that is there. */
+/** FsCopyParams copies a file, a link or a directory. A file replaces an existing one. A directory is merged into an existing one. */
 export interface FsCopyParams {
   sourcePath: string;
   destinationPath: string;
+  /** recursive permits to copy a directory. */
   recursive?: boolean | null;
 }
 
-/** The answer to fs/copy. */
+/** The result of fs/copy. */
 export type FsCopyResponse = Record<string, never>;
 
-/** FsCreateDirectoryParams creates a directory. Recursive, true by default, also creates its parents and accepts an existing directory. */
+/** FsCreateDirectoryParams creates a directory. */
 export interface FsCreateDirectoryParams {
   path: string;
+  /** recursive, true by default, also creates the parents and accepts an existing directory. */
   recursive?: boolean | null;
 }
 
-/** The answer to fs/createDirectory. */
+/** The result of fs/createDirectory. */
 export type FsCreateDirectoryResponse = Record<string, never>;
 
-/** FsGetMetadataParams names what to look at. */
+/** FsGetMetadataParams requests the metadata of a path. */
 export interface FsGetMetadataParams {
   path: string;
 }
 
-/** FsGetMetadataResponse describes the file at a path. For a link it describes the target, except for IsSymlink. Times are in Unix milliseconds, or 0 if unknown. */
+/** FsGetMetadataResponse describes the file at a path. For a link it describes the target, except for isSymlink. Times are in Unix milliseconds, or 0 if unknown. */
 export interface FsGetMetadataResponse {
   isDirectory: boolean;
   isFile: boolean;
@@ -1370,14 +1581,14 @@ export interface FsGetMetadataResponse {
   modifiedAtMs: number;
 }
 
-/** FsReadDirectoryEntry is a name in a directory, and what it leads to. Links that lead nowhere are not listed. */
+/** FsReadDirectoryEntry is an entry of a directory. For a link, it describes the target. Broken links are not listed. */
 export interface FsReadDirectoryEntry {
   fileName: string;
   isDirectory: boolean;
   isFile: boolean;
 }
 
-/** FsReadDirectoryParams names a directory to list. */
+/** FsReadDirectoryParams lists a directory. */
 export interface FsReadDirectoryParams {
   path: string;
 }
@@ -1387,24 +1598,27 @@ export interface FsReadDirectoryResponse {
   entries: Array<FsReadDirectoryEntry>;
 }
 
-/** FsReadFileParams names a file to read. */
+/** FsReadFileParams reads a file. */
 export interface FsReadFileParams {
   path: string;
 }
 
-/** FsReadFileResponse has the content of a file, in base64. */
+/** FsReadFileResponse has the content of a file. */
 export interface FsReadFileResponse {
+  /** dataBase64 is the content, in base64. */
   dataBase64: string;
 }
 
-/** FsRemoveParams removes a file, a link or a directory. Recursive, true by default, removes what is in a directory; Force, true by default, takes it that there is nothing. */
+/** FsRemoveParams removes a file, a link or a directory. */
 export interface FsRemoveParams {
   path: string;
+  /** recursive, true by default, removes the content of a directory as well. */
   recursive?: boolean | null;
+  /** force, true by default, accepts a path that does not exist. */
   force?: boolean | null;
 }
 
-/** The answer to fs/remove. */
+/** The result of fs/remove. */
 export type FsRemoveResponse = Record<string, never>;
 
 /** FsUnwatchParams ends a watch. */
@@ -1412,11 +1626,12 @@ export interface FsUnwatchParams {
   watchId: string;
 }
 
-/** The answer to fs/unwatch. */
+/** The result of fs/unwatch. */
 export type FsUnwatchResponse = Record<string, never>;
 
-/** FsWatchParams subscribes to changes of a file, or of a directory and its direct entries. WatchID is chosen by the client and unique within its connection. */
+/** FsWatchParams subscribes to changes of a file, or of a directory and its direct entries. */
 export interface FsWatchParams {
+  /** watchId is an id of the client, unique within its connection. */
   watchId: string;
   path: string;
 }
@@ -1426,19 +1641,21 @@ export interface FsWatchResponse {
   path: string;
 }
 
-/** FsWriteFileParams gives a file another content, in base64, or makes it. */
+/** FsWriteFileParams replaces the content of a file, or creates the file. */
 export interface FsWriteFileParams {
   path: string;
+  /** dataBase64 is the content, in base64. */
   dataBase64: string;
 }
 
-/** The answer to fs/writeFile. */
+/** The result of fs/writeFile. */
 export type FsWriteFileResponse = Record<string, never>;
 
-/** FuzzyFileSearchParams looks for files and directories below Roots whose path is like Query. A later search of the connection with the same CancellationToken ends this one. */
+/** FuzzyFileSearchParams searches for files and directories below roots whose paths match a query. */
 export interface FuzzyFileSearchParams {
   query: string;
   roots: Array<string>;
+  /** cancellationToken identifies a series of searches. A later search of the connection with the same token ends this one. */
   cancellationToken?: string | null;
 }
 
@@ -1447,13 +1664,16 @@ export interface FuzzyFileSearchResponse {
   files: Array<FuzzyFileSearchResult>;
 }
 
-/** FuzzyFileSearchResult is a path below a root, as the client wrote that. Indices are the characters of Path that fit, by their places. Scores compare within one answer only. */
+/** FuzzyFileSearchResult is a path below a root. */
 export interface FuzzyFileSearchResult {
+  /** root is the root in the client's spelling. */
   root: string;
   path: string;
   match_type: "file" | "directory";
   file_name: string;
+  /** score is comparable within one response only. */
   score: number;
+  /** indices are the positions of the matching characters in path. */
   indices: Array<number>;
 }
 
@@ -1462,13 +1682,14 @@ export interface FuzzyFileSearchSessionCompletedNotification {
   sessionId: string;
 }
 
-/** FuzzyFileSearchSessionStartParams begins a search session for several queries over the current files. SessionID is chosen by the client and unique within its connection. A running session with the same id ends. */
+/** FuzzyFileSearchSessionStartParams starts a search session for several queries over the current files. A running session with the same id ends. */
 export interface FuzzyFileSearchSessionStartParams {
+  /** sessionId is an id of the client, unique within its connection. */
   sessionId: string;
   roots: Array<string>;
 }
 
-/** The answer to fuzzyFileSearch/sessionStart. */
+/** The result of fuzzyFileSearch/sessionStart. */
 export type FuzzyFileSearchSessionStartResponse = Record<string, never>;
 
 /** FuzzyFileSearchSessionStopParams ends a session. */
@@ -1476,37 +1697,39 @@ export interface FuzzyFileSearchSessionStopParams {
   sessionId: string;
 }
 
-/** The answer to fuzzyFileSearch/sessionStop. */
+/** The result of fuzzyFileSearch/sessionStop. */
 export type FuzzyFileSearchSessionStopResponse = Record<string, never>;
 
-/** FuzzyFileSearchSessionUpdateParams asks a session something else. */
+/** FuzzyFileSearchSessionUpdateParams sets the query of a session. */
 export interface FuzzyFileSearchSessionUpdateParams {
   sessionId: string;
   query: string;
 }
 
-/** The answer to fuzzyFileSearch/sessionUpdate. */
+/** The result of fuzzyFileSearch/sessionUpdate. */
 export type FuzzyFileSearchSessionUpdateResponse = Record<string, never>;
 
-/** FuzzyFileSearchSessionUpdatedNotification has the files that match the session's query so far. */
+/** FuzzyFileSearchSessionUpdatedNotification has the files that match the session's query until now. */
 export interface FuzzyFileSearchSessionUpdatedNotification {
   sessionId: string;
   query: string;
   files: Array<FuzzyFileSearchResult>;
 }
 
-/** GatewayAuth is the source of a provider's key: the variable EnvKey, none, or headers and tokens in the configuration, which are not sent to clients. */
+/** GatewayAuth is the source of a provider's key. Clients never get the key. */
 export interface GatewayAuth {
+  /** mode is environmentVariable for the variable envKey, externallyConfigured for headers and tokens in the configuration, or none. */
   mode: "none" | "environmentVariable" | "externallyConfigured";
   envKey?: string;
 }
 
-/** GetAccountParams asks who is logged in. RefreshToken has no effect: there are no tokens. */
+/** GetAccountParams requests the account of the user. */
 export interface GetAccountParams {
+  /** refreshToken has no effect: there are no tokens. */
   refreshToken?: boolean | null;
 }
 
-/** GetAccountResponse reports that no user is logged in: the keys of providers are configured, and no method needs an account. Account, UserID and WorkspaceRouting are always null. */
+/** GetAccountResponse reports that no user is logged in: the keys of providers are configured, and no method needs an account. account, userId and workspaceRouting are always null. */
 export interface GetAccountResponse {
   account: unknown;
   userId: string | null;
@@ -1514,23 +1737,25 @@ export interface GetAccountResponse {
   workspaceRouting: unknown;
 }
 
-/** GetAuthStatusParams asks the same in an older form. The members have no effect. */
+/** GetAuthStatusParams requests the state of the login, in an older form. The members have no effect. */
 export interface GetAuthStatusParams {
   includeToken?: boolean | null;
   refreshToken?: boolean | null;
 }
 
-/** GetAuthStatusResponse reports that no user is logged in, and that no login is necessary. AuthMethod and AuthToken are always null. */
+/** GetAuthStatusResponse reports that no user is logged in, and that no login is necessary. authMethod and authToken are always null. */
 export interface GetAuthStatusResponse {
   authMethod: string | null;
   authToken: string | null;
   requiresOpenaiAuth: boolean;
 }
 
-/** GitInfo is the state of the working directory's repository at the start of the thread, or as a client has set it since: the commit's hash, the branch, and the URL of the remote origin. */
+/** GitInfo is the state of the working directory's repository at the start of the thread, or as a client has set it since. */
 export interface GitInfo {
+  /** sha is the hash of the commit. */
   sha: string | null;
   branch: string | null;
+  /** originUrl is the URL of the remote origin. */
   originUrl: string | null;
 }
 
@@ -1551,25 +1776,27 @@ export interface HooksListEntry {
   errors: Array<unknown>;
 }
 
-/** HooksListParams asks for the hooks of working directories, of the server's own without Cwds. ThreadID has no effect. */
+/** HooksListParams requests the hooks of working directories. */
 export interface HooksListParams {
+  /** cwds are the working directories. The default is the server's own. */
   cwds?: Array<string> | null;
+  /** threadId has no effect. */
   threadId?: string | null;
 }
 
-/** HooksListResponse is the hooks by working directory. */
+/** HooksListResponse lists the hooks by working directory. */
 export interface HooksListResponse {
   data: Array<HooksListEntry>;
 }
 
-/** ImageInput is an image by URL; a data: URL carries the image itself. */
+/** ImageInput is an image by url; a data: url carries the image itself. */
 export interface ImageInput {
   type: "image";
   detail?: "auto" | "low" | "high" | "original" | null;
   url: string;
 }
 
-/** ImageViewItem is an image file that the agent looked at. */
+/** ImageViewItem is an image file that the agent viewed. */
 export interface ImageViewItem {
   type: "imageView";
   id: string;
@@ -1578,16 +1805,20 @@ export interface ImageViewItem {
   completedAtMs: number | null;
 }
 
-/** IndexDiagnostics is the state of the index over rollouts. The index is closed until the first list or search. Lists read the rollouts while it is built or unavailable. Path is null if it is off. Sessions is the number of rollouts when it was last complete, or null if it never was. Progress is null unless the index is being built. Reason is the last error since it was complete, or null. */
+/** IndexDiagnostics is the state of the index over rollouts. The index is closed until the first list or search. Lists read the rollouts while it is built or unavailable. */
 export interface IndexDiagnostics {
   state: "off" | "closed" | "building" | "ready" | "unavailable";
+  /** path is null if the index is off. */
   path: string | null;
+  /** sessions is the number of rollouts when the index was last complete, or null if it never was. */
   sessions: number | null;
+  /** progress is null unless the index is being built. */
   progress: IndexProgress | null;
+  /** reason is the last error since the index was complete, or null. */
   reason: string | null;
 }
 
-/** IndexProgress counts the rollouts that are read for the index. */
+/** IndexProgress has the number of indexed rollouts and of all rollouts. */
 export interface IndexProgress {
   done: number;
   total: number;
@@ -1595,52 +1826,60 @@ export interface IndexProgress {
 
 /** InitializeCapabilities has the optional features that the client supports. */
 export interface InitializeCapabilities {
-  /** ExperimentalAPI lets the client use experimental members of params. */
+  /** experimentalApi permits experimental methods and experimental members of params. */
   experimentalApi?: boolean | null;
-  /** OptOutNotificationMethods are notifications that are not sent to the client. */
+  /** optOutNotificationMethods are notifications that are not sent to the client. */
   optOutNotificationMethods?: Array<string> | null;
-  /** ContextItemsDelta makes ContextItems carry changes only, not the whole list. */
+  /** contextItemsDelta makes ContextItems carry changes only, not the whole list. */
   contextItemsDelta?: boolean | null;
-  /** SlashCommands selects the handling of a turn/start whose whole input is a slash command: refuse rejects it with kind slashCommand, execute runs the command. Without it, the model receives the text. */
+  /** slashCommands selects the handling of a turn/start whose whole input is a slash command: refuse rejects it with kind slashCommand, execute runs the command. Without it, the model receives the text. */
   slashCommands?: "refuse" | "execute" | null;
 }
 
-/** InitializeParams opens a connection. It must be its first request. */
+/** InitializeParams opens a connection. It must be the first request. */
 export interface InitializeParams {
   clientInfo: ClientInfo;
   capabilities?: InitializeCapabilities | null;
 }
 
-/** InitializeResponse identifies the server, its directory (an absolute path) and its system: platformFamily is "unix" or "windows", platformOs is "linux" and so on. */
+/** InitializeResponse identifies the server and its system. */
 export interface InitializeResponse {
   userAgent: string;
+  /** codexHome is the directory of the server, an absolute path. */
   codexHome: string;
+  /** platformFamily is "unix" or "windows". */
   platformFamily: string;
+  /** platformOs is the operating system: "linux", "darwin" or "windows". */
   platformOs: string;
 }
 
-/** ItemCompletedNotification reports that an item is final and durable. CompletedAtMs is in Unix milliseconds. The token count is always null. */
+/** ItemCompletedNotification reports that an item is final and durable. */
 export interface ItemCompletedNotification {
   item: ThreadItem;
   threadId: string;
   turnId: string;
+  /** contentTokenCount is always null. */
   contentTokenCount: number | null;
+  /** completedAtMs is in Unix milliseconds. */
   completedAtMs: number;
 }
 
-/** ItemStartedNotification reports that an item began. StartedAtMs is in Unix milliseconds. */
+/** ItemStartedNotification reports that an item began. */
 export interface ItemStartedNotification {
   item: ThreadItem;
   threadId: string;
   turnId: string;
+  /** startedAtMs is in Unix milliseconds. */
   startedAtMs: number;
 }
 
-/** ListMcpServerStatusParams asks for the MCP servers, by name. With a thread it is the connections of that thread that are looked at; without one each server is connected to for the answer. The detail toolsAndAuthOnly leaves the resources out. */
+/** ListMcpServerStatusParams requests the state of the MCP servers, by name. */
 export interface ListMcpServerStatusParams {
   cursor?: string | null;
   limit?: number | null;
+  /** detail is full, the default, or toolsAndAuthOnly, which leaves out the resources. */
   detail?: "full" | "toolsAndAuthOnly" | null;
+  /** threadId selects the connections of a thread. By default, the server connects to each MCP server for the response. */
   threadId?: string | null;
   serverName?: string | null;
 }
@@ -1664,9 +1903,11 @@ export interface LocalImageInput {
   path: string;
 }
 
-/** McpResourceReadParams reads a resource of a server. Without a thread the server is connected to for the answer. Meta must be an object, and has no effect. ConnectorID and Target select a resource of an app, and are rejected. */
+/** McpResourceReadParams reads a resource of an MCP server. connectorId and target select a resource of an app, and are rejected. */
 export interface McpResourceReadParams {
+  /** _meta must be an object, and has no effect. */
   _meta?: unknown;
+  /** threadId selects the connection of a thread. By default, the server connects to the MCP server for the response. */
   threadId?: string | null;
   originCallId?: string | null;
   server: string;
@@ -1675,17 +1916,20 @@ export interface McpResourceReadParams {
   target?: unknown;
 }
 
-/** McpResourceReadResponse is a resource; OriginCallID is always null. */
+/** McpResourceReadResponse is the content of a resource. */
 export interface McpResourceReadResponse {
   contents: Array<unknown>;
+  /** originCallId is always null. */
   originCallId: string | null;
 }
 
-/** McpServerElicitationRequestParams asks the user a question of an MCP server. With the mode form it requests values by RequestedSchema, with the mode url it requests a visit of URL. TurnID is null if no turn is active. The approval of a tool call is a form without properties; Meta names the tool. */
+/** McpServerElicitationRequestParams asks the user a question of an MCP server. The approval of a tool call is a form without properties; _meta has the name of the tool. */
 export interface McpServerElicitationRequestParams {
   threadId: string;
+  /** turnId is null if no turn is active. */
   turnId: string | null;
   serverName: string;
+  /** mode is form to request values by requestedSchema, or url to request a visit of url. */
   mode: "form" | "url";
   _meta: unknown;
   message: string;
@@ -1694,14 +1938,16 @@ export interface McpServerElicitationRequestParams {
   elicitationId?: string;
 }
 
-/** McpServerElicitationRequestResponse is the user's answer. Content has the values of an accepted form. Meta of {"persist": "session"} accepts the tool for the session. */
+/** McpServerElicitationRequestResponse is the user's answer. */
 export interface McpServerElicitationRequestResponse {
   action: "accept" | "decline" | "cancel";
+  /** content has the values of an accepted form. It is absent otherwise. */
   content?: unknown;
+  /** _meta is {"persist": "session"} to accept the tool for the session. */
   _meta?: unknown;
 }
 
-/** McpServerInfo has the names that a server reports for itself. */
+/** McpServerInfo has the facts that a server reports about itself. */
 export interface McpServerInfo {
   name: string;
   title: string | null;
@@ -1711,25 +1957,30 @@ export interface McpServerInfo {
   websiteUrl: string | null;
 }
 
-/** McpServerOauthLoginCompletedNotification reports the end of a login. Error is the reason of a failure. */
+/** McpServerOauthLoginCompletedNotification reports the end of a login. */
 export interface McpServerOauthLoginCompletedNotification {
   name: string;
   threadId: string | null;
   loginId: string | null;
   success: boolean;
+  /** error is the reason of a failure. It is absent otherwise. */
   error?: string;
 }
 
-/** McpServerOauthLoginParams begins a login at an MCP server, of the thread's configuration if there is a thread. Scopes override those of the configuration. TimeoutSecs is the time that the user has; 0 and less count as 1. Clients cannot be registered by cimd. */
+/** McpServerOauthLoginParams starts a login at an MCP server. */
 export interface McpServerOauthLoginParams {
   name: string;
+  /** threadId selects the configuration of a thread. */
   threadId?: string | null;
+  /** clientRegistration is auto, the default, or dcr. cimd is rejected. */
   clientRegistration?: "auto" | "cimd" | "dcr" | null;
+  /** scopes override the scopes of the configuration. */
   scopes?: Array<string> | null;
+  /** timeoutSecs is the time limit of the login, in seconds. Values below 1 count as 1. */
   timeoutSecs?: number | null;
 }
 
-/** McpServerOauthLoginResponse has the address to open. McpServerOauthLoginCompletedNotification follows with the same id. */
+/** McpServerOauthLoginResponse has the address to open in a browser. A mcpServer/oauthLogin/completed notification follows with the same id. */
 export interface McpServerOauthLoginResponse {
   authorizationUrl: string;
   loginId: string;
@@ -1738,35 +1989,40 @@ export interface McpServerOauthLoginResponse {
 /** McpServerRefreshParams has no members. The reference implementation has this name for the response. */
 export type McpServerRefreshParams = Record<string, never>;
 
-/** The answer to config/mcpServer/reload. */
+/** The result of config/mcpServer/reload. */
 export type McpServerRefreshResponse = Record<string, never>;
 
-/** McpServerStatus is the state of an MCP server, and its tools and resources as the Model Context Protocol has them. RuntimeStatus is null if the request named no thread. HTTPOrigin is the scheme and host of a server that is connected by HTTP. ToolsError is the reason if the tools are not known. */
+/** McpServerStatus is the state of an MCP server, with its tools and resources in the form of the Model Context Protocol. */
 export interface McpServerStatus {
   name: string;
+  /** runtimeStatus is null if the request named no thread. */
   runtimeStatus: "notStarted" | "starting" | "connected" | "authenticationRequired" | "failed" | "cancelled" | "disabled" | null;
   pluginId: string | null;
+  /** httpOrigin is the scheme and host of a server that is connected by HTTP, and null otherwise. */
   httpOrigin: string | null;
   serverInfo: McpServerInfo | null;
   serverCapabilities: unknown;
   toolListMeta: unknown;
   tools: { [key: string]: unknown };
+  /** toolsError is the reason if the tools are unknown, and null otherwise. */
   toolsError: string | null;
   resources: Array<unknown>;
   resourceTemplates: Array<unknown>;
   authStatus: "unknown" | "unsupported" | "notLoggedIn" | "bearerToken" | "oAuth";
 }
 
-/** McpServerStatusUpdatedNotification reports the state of a thread's connection to an MCP server. Error is the reason of a failure. The failure reason is set if a login is no longer valid. */
+/** McpServerStatusUpdatedNotification reports the state of a thread's connection to an MCP server. */
 export interface McpServerStatusUpdatedNotification {
   threadId: string | null;
   name: string;
   status: "starting" | "ready" | "failed" | "cancelled";
+  /** error is the reason of a failure, or null. */
   error: string | null;
+  /** failureReason is reauthenticationRequired if a login is no longer valid, and null otherwise. */
   failureReason: "reauthenticationRequired" | null;
 }
 
-/** McpServerToolCallParams calls a tool of a server that a thread is connected to. Nothing of it joins the conversation. */
+/** McpServerToolCallParams calls a tool of an MCP server to which a thread is connected. The conversation does not change. */
 export interface McpServerToolCallParams {
   threadId: string;
   server: string;
@@ -1783,25 +2039,30 @@ export interface McpServerToolCallResponse {
   _meta?: unknown;
 }
 
-/** McpToolCallError is why a call has no result. */
+/** McpToolCallError is the reason for which a call has no result. */
 export interface McpToolCallError {
   message: string;
 }
 
-/** McpToolCallItem is a call of a tool of an MCP server. Arguments are the arguments from the model. Result and Error are null until the call has ended. A tool that reports its own failure has a Result and the status failed. DurationMs is in milliseconds. ReadOnlyHint is the server's hint, or null. The members of apps and plugins are always null. */
+/** McpToolCallItem is a call of a tool of an MCP server. If the tool reports its own failure, it has a result and the status failed. The members of apps and plugins are always null. */
 export interface McpToolCallItem {
   type: "mcpToolCall";
   id: string;
   server: string;
   tool: string;
   status: "inProgress" | "completed" | "failed";
+  /** arguments are the arguments from the model. */
   arguments: unknown;
   appContext: unknown;
   mcpAppUi: unknown;
   pluginId: string | null;
+  /** readOnlyHint is the hint of the server, or null. */
   readOnlyHint: boolean | null;
+  /** result is null until the call has ended, or if the call has an error. */
   result: McpToolCallResult | null;
+  /** error is the reason for which the call has no result, or null. */
   error: McpToolCallError | null;
+  /** durationMs is in milliseconds. */
   durationMs: number | null;
   startedAtMs: number | null;
   completedAtMs: number | null;
@@ -1815,29 +2076,37 @@ export interface McpToolCallProgressNotification {
   message: string;
 }
 
-/** McpToolCallResult is the result of a tool: content blocks of the Model Context Protocol, and the structured form, or null. */
+/** McpToolCallResult is the result of a tool. */
 export interface McpToolCallResult {
+  /** content has content blocks of the Model Context Protocol. */
   content: Array<unknown>;
+  /** structuredContent is the structured form of the result, or null. */
   structuredContent: unknown;
   _meta: unknown;
 }
 
-/** MemoryCodeIndex is the progress of the index of a repository. Phase is walking, reading, idle, paused, failed, or elsewhere if another server indexes it. Error is the reason if the last scan failed. Skipped counts skipped files by reason. */
+/** MemoryCodeIndex is the progress of the index of a repository. */
 export interface MemoryCodeIndex {
   repoKey: string;
+  /** phase is walking, reading, idle, paused, failed, or elsewhere if another server indexes it. */
   phase: string;
   files: number;
   done: number;
   chunks: number;
   bytes: number;
+  /** error is the reason if the last scan failed. */
   error: string | null;
+  /** skipped has the numbers of skipped files by reason. */
   skipped: { [key: string]: number };
 }
 
-/** MemoryDiagnostics is in bytes. ResidentBytes is the resident memory of the process, or null if the system does not report it. HeapBytes is the heap, with garbage that is not collected yet. LiveBytes is the part that was in use at the last collection. */
+/** MemoryDiagnostics is the memory usage of the process, in bytes. */
 export interface MemoryDiagnostics {
+  /** residentBytes is the resident memory of the process, or null if the system does not report it. */
   residentBytes: number | null;
+  /** heapBytes is the size of the heap, with garbage that is not collected yet. */
   heapBytes: number;
+  /** liveBytes is the part of the heap that was in use at the last collection. */
   liveBytes: number;
 }
 
@@ -1849,101 +2118,127 @@ export interface MemoryEmbeddings {
   pending: number;
 }
 
-/** MemoryForgetParams deletes memories: those of Ids or, with All, all memories, or those of the repository RepoKey. */
+/** MemoryForgetParams deletes memories: the memories of ids or, with all, all memories or all of one repository. */
 export interface MemoryForgetParams {
   ids?: Array<string> | null;
   all?: boolean | null;
+  /** repoKey limits all to a repository. */
   repoKey?: string | null;
 }
 
-/** MemoryForgetResponse counts what was forgotten. It is gone from the disk. */
+/** MemoryForgetResponse is the result of memory/forget. The memories are deleted from the disk. */
 export interface MemoryForgetResponse {
+  /** forgotten is the number of deleted memories. */
   forgotten: number;
 }
 
-/** MemoryHit is something that was found, with how well it fits: more is better, and only to be compared within one answer. */
+/** MemoryHit is a memory that matches. */
 export interface MemoryHit {
   id: string;
+  /** repoKey is the root of the repository, or the directory outside of a repository. */
   repoKey: string;
   kind: string;
+  /** sessionId is the thread of a summary. */
   sessionId: string;
+  /** createdAt is in Unix milliseconds. */
   createdAt: number;
   title: string;
   text: string;
+  /** itemIds are the context items of a summary. */
   itemIds: Array<string>;
+  /** score is greater for a better match. It is comparable within one response only. */
   score: number;
 }
 
-/** MemoryIndexPauseParams pauses or resumes the indexing of a repository. RepoKey has the meaning of MemorySearchParams. */
+/** MemoryIndexPauseParams pauses or resumes the indexing of a repository. */
 export interface MemoryIndexPauseParams {
+  /** repoKey has the same meaning as in MemorySearchParams. */
   repoKey?: string | null;
   paused: boolean;
 }
 
-/** MemoryIndexPauseResponse reports whether the repository is indexed at all. */
+/** MemoryIndexPauseResponse is the result of memory/index/pause. */
 export interface MemoryIndexPauseResponse {
+  /** found is false if the repository is not indexed. */
   found: boolean;
 }
 
-/** MemoryIndexProgressNotification reports changes of the progress of a repository's index, at most a few times a second. */
+/** MemoryIndexProgressNotification reports the progress of a repository's index, at most a few times a second. */
 export interface MemoryIndexProgressNotification {
   repoKey: string;
+  /** phase is walking, reading, idle, paused, failed, or elsewhere if another server indexes it. */
   phase: string;
   files: number;
   done: number;
   chunks: number;
   bytes: number;
+  /** error is the reason if the last scan failed. */
   error: string | null;
+  /** skipped has the numbers of skipped files by reason. */
   skipped: { [key: string]: number };
 }
 
-/** MemoryListParams lists summaries, the newest first, of all repositories by default. */
+/** MemoryListParams lists summaries, the newest first. */
 export interface MemoryListParams {
+  /** repoKey selects a repository. The default is all. */
   repoKey?: string | null;
   sessionId?: string | null;
   cursor?: string | null;
   limit?: number | null;
 }
 
-/** MemoryListResponse is a page. NextCursor is null on the last one. */
+/** MemoryListResponse is a page of summaries. */
 export interface MemoryListResponse {
   data: Array<MemoryView>;
+  /** nextCursor is null on the last page. */
   nextCursor: string | null;
 }
 
-/** MemoryResetParams forgets everything, what is known of files included. */
+/** MemoryResetParams deletes all memories, including the indexed files. */
 export type MemoryResetParams = Record<string, never>;
 
-/** The answer to memory/reset. */
+/** The result of memory/reset. */
 export type MemoryResetResponse = Record<string, never>;
 
-/** MemorySearchParams searches the memory of a repository. RepoKey is a directory in it; the default is the working directory of the server. Kinds are MemorySummary and MemoryCode; the default is both. Limit is 10 by default, and at most 100. */
+/** MemorySearchParams searches the memory of a repository. */
 export interface MemorySearchParams {
   query: string;
+  /** repoKey is a directory in the repository. The default is the working directory of the server. */
   repoKey?: string | null;
+  /** kinds are summary and code. The default is both. */
   kinds?: Array<string> | null;
+  /** limit is 10 by default, and at most 100. */
   limit?: number | null;
 }
 
-/** MemorySearchResponse has the matches, the best first. Semantic is set if vectors were compared as well. */
+/** MemorySearchResponse has the matches, the best first. */
 export interface MemorySearchResponse {
   data: Array<MemoryHit>;
+  /** semantic is set if the search also compared vectors. */
   semantic: boolean;
 }
 
-/** MemoryStatusParams asks how the memory is. */
+/** MemoryStatusParams requests the state of the memory. */
 export type MemoryStatusParams = Record<string, never>;
 
-/** MemoryStatusResponse is the state of the memory, by the configuration for all threads. Summaries, Code and Repositories are counts. Bytes is the size on the disk. Indexes are the repositories whose files are indexed. Error is the last error, or null. The members that begin with v2 are those of the reference implementation. */
+/** MemoryStatusResponse is the state of the memory, by the configuration for all threads. The members that begin with v2 have the meaning of the reference implementation. */
 export interface MemoryStatusResponse {
+  /** summarizes is set if summaries are stored. */
   summarizes: boolean;
+  /** reminds is set if the model gets reminders. */
   reminds: boolean;
+  /** summaries is the number of summaries. */
   summaries: number;
+  /** code is the number of pieces of code. */
   code: number;
+  /** repositories is the number of repositories. */
   repositories: number;
+  /** bytes is the size on the disk. */
   bytes: number;
   embeddings: MemoryEmbeddings | null;
+  /** indexes are the repositories whose files are indexed. */
   indexes: Array<MemoryCodeIndex>;
+  /** error is the last error, or null. */
   error: string | null;
   v2ConsolidatedThreads: number;
   v2Ready: boolean;
@@ -1953,31 +2248,37 @@ export interface MemoryStatusResponse {
 export interface MemoryUpdatedNotification {
   threadId: string;
   repoKey: string;
+  /** stored is the number of summaries. */
   stored: number;
 }
 
-/** MemoryView is something that is remembered. RepoKey is the root of its repository, or the directory outside of one. SessionID is the thread that a summary comes from, and ItemIDs its context items; Path the file of a piece of code. CreatedAt is in Unix milliseconds. */
+/** MemoryView is a memory: a summary of context items, or a piece of a repository's file. */
 export interface MemoryView {
   id: string;
+  /** repoKey is the root of the repository, or the directory outside of a repository. */
   repoKey: string;
   kind: string;
+  /** sessionId is the thread of a summary. */
   sessionId: string;
+  /** createdAt is in Unix milliseconds. */
   createdAt: number;
   title: string;
   text: string;
+  /** itemIds are the context items of a summary. */
   itemIds: Array<string>;
 }
 
-/** MentionInput names a file or a resource. */
+/** MentionInput refers to a file or a resource. */
 export interface MentionInput {
   type: "mention";
   name: string;
   path: string;
 }
 
-/** Model is a model for turns. Turns name it by Model. ContextWindow is in tokens, or null if unknown. Members that concern only the vendor's own models are always null or empty. */
+/** Model is a model for turns. Members that concern only the vendor's own models are always null or empty. */
 export interface Model {
   id: string;
+  /** model is the name of the model in turn/start. */
   model: string;
   upgrade: string | null;
   upgradeInfo: unknown;
@@ -1996,14 +2297,19 @@ export interface Model {
   defaultServiceTier: string | null;
   availableAccessPrograms: unknown;
   isDefault: boolean;
+  /** contextWindow is in tokens, or null if unknown. */
   contextWindow: number | null;
 }
 
-/** ModelListParams requests the models for turns, hidden ones only with IncludeHidden. The provider is ModelProvider, or the default of new threads. Cursor is the NextCursor of the page before. Without Limit, one page has all models. */
+/** ModelListParams requests the models for turns. */
 export interface ModelListParams {
+  /** modelProvider is the provider. The default is the provider of new threads. */
   modelProvider?: string | null;
+  /** cursor is the nextCursor of the page before. */
   cursor?: string | null;
+  /** limit is the maximum number of models of a page. By default, one page has all. */
   limit?: number | null;
+  /** includeHidden also lists hidden models. */
   includeHidden?: boolean | null;
 }
 
@@ -2013,7 +2319,7 @@ export interface ModelListResponse {
   nextCursor: string | null;
 }
 
-/** ModelProviderCapabilitiesReadParams asks what the default provider can do. */
+/** ModelProviderCapabilitiesReadParams requests the capabilities of the default provider. */
 export type ModelProviderCapabilitiesReadParams = Record<string, never>;
 
 /** ModelProviderCapabilitiesReadResponse reports that no tools run at the provider. */
@@ -2022,26 +2328,29 @@ export interface ModelProviderCapabilitiesReadResponse {
   webSearch: boolean;
 }
 
-/** ModelProviderListParams asks for the providers of models. */
+/** ModelProviderListParams requests the model providers. */
 export type ModelProviderListParams = Record<string, never>;
 
-/** ModelProviderListResponse is the providers that are built in and configured, by id. DefaultProviderID is the one that threads get unasked. CanChangeDefault is always true: model_provider of the configuration can be written. */
+/** ModelProviderListResponse has the built-in and the configured model providers, by id. */
 export interface ModelProviderListResponse {
   data: Array<ModelProviderSummary>;
+  /** defaultProviderId is the provider of new threads. */
   defaultProviderId: string;
+  /** canChangeDefault is always true: model_provider of the configuration can be written. */
   canChangeDefault: boolean;
 }
 
-/** ModelProviderSummary is a provider of models. CanEdit is always false: there is no method that edits a provider; its configuration can be written. */
+/** ModelProviderSummary is a model provider. */
 export interface ModelProviderSummary {
   id: string;
   name: string;
+  /** canEdit is always false: no method edits a provider. The configuration of a provider can be written. */
   canEdit: boolean;
   baseUrl: string | null;
   settings: ProviderSettings;
 }
 
-/** ModelRequestTotal is the number of model requests and the sums of their tokens, costs and savings. Cost and Saved are null if no request has tokens. */
+/** ModelRequestTotal has the number of model requests and the sums of their tokens, costs and savings. cost and saved are null if no request has tokens. */
 export interface ModelRequestTotal {
   requests: number;
   tokens: TokenUsageBreakdown;
@@ -2049,38 +2358,51 @@ export interface ModelRequestTotal {
   saved: number | null;
 }
 
-/** ModelRequestUsage is one model request. TurnID is null for the draft of a compaction. Kind is turn, compaction or review. Revision is the one of the context, and Items the number of items in the prompt. Tokens, Cost and Saved are null if the provider reported no tokens. Cost is their price in units of an input token that is not cached. Output counts in it if its price is configured. Saved is the number of tokens that edits of the context kept out of the request. StartedAtMs is in Unix milliseconds. Error is the message of a failed or cancelled request. */
+/** ModelRequestUsage is one model request. tokens, cost and saved are null if the provider reported no tokens. */
 export interface ModelRequestUsage {
   requestId: string;
+  /** turnId is null for the draft of a compaction. */
   turnId: string | null;
+  /** kind is turn, compaction or review. */
   kind: string;
   provider: string;
   model: string;
   effort: string | null;
+  /** revision is the revision of the context. */
   revision: number;
+  /** items is the number of items in the prompt. */
   items: number;
   tokens: TokenUsageBreakdown | null;
+  /** cost is the price of the tokens in units of an uncached input token. It includes output tokens if their price is configured. */
   cost: number | null;
+  /** saved is the number of tokens that edits of the context kept out of the request. */
   saved: number | null;
+  /** startedAtMs is in Unix milliseconds. */
   startedAtMs: number;
+  /** durationMs is in milliseconds. */
   durationMs: number;
+  /** error is the message of a failed or cancelled request, or null. */
   error: string | null;
 }
 
-/** NotSentReason is why a ContextItem is not in the prompt. */
+/** NotSentReason is the reason for which a ContextItem is not in the prompt. */
 export type NotSentReason = "excluded" | "callNotSent" | "answerNotSent" | "notTakenBack" | "refused" | "replaced" | "otherModel" | "otherProvider" | "otherApi" | "compactionSent" | "originalsSent" | "unreadable";
 
 /** OneOrMany is a string or a list of strings. */
 export type OneOrMany = string | Array<string>;
 
-/** OpenServerRequest is a request that no client has answered. RequestID is its JSON-RPC id. Method and Params are those of the request. To answer it, resume the thread: the server then sends the request to this client too, with the same id. TurnID is null if no turn was active, ItemID if the request belongs to no tool call: both occur for questions of MCP servers. AskedAt is in Unix seconds. */
+/** OpenServerRequest is a request that no client has answered. To answer it, resume the thread: the server then sends the request to this client as well, with the same id. */
 export interface OpenServerRequest {
+  /** requestId is the JSON-RPC id of the request. */
   requestId: number;
   threadId: string;
+  /** turnId is null if no turn was active, for some questions of MCP servers. */
   turnId: string | null;
+  /** itemId is null if the request belongs to no tool call, for some questions of MCP servers. */
   itemId: string | null;
   method: string;
   params: unknown;
+  /** askedAt is in Unix seconds. */
   askedAt: number;
 }
 
@@ -2091,7 +2413,7 @@ export interface OverriddenMetadata {
   effectiveValue: unknown;
 }
 
-/** PermissionProfileListParams requests the permission profiles of threads in Cwd, by default the directory of the server. */
+/** PermissionProfileListParams requests the permission profiles of threads in cwd, by default the directory of the server. */
 export interface PermissionProfileListParams {
   cursor?: string | null;
   limit?: number | null;
@@ -2104,22 +2426,23 @@ export interface PermissionProfileListResponse {
   nextCursor: string | null;
 }
 
-/** PermissionProfileSummary is a built-in permission profile, or one of the configuration. If it has a rule that this server cannot enforce, Allowed is false and Description is the reason. */
+/** PermissionProfileSummary is a built-in permission profile, or one of the configuration. If it has a rule that this server cannot enforce, allowed is false and description is the reason. */
 export interface PermissionProfileSummary {
   id: string;
   description: string | null;
   allowed: boolean;
 }
 
-/** Pin keeps items from being pruned, or stops that. */
+/** Pin protects items from prune, trim and compaction, or removes the protection. */
 export interface Pin {
   type: "pin";
+  /** indices are current positions in the list of context/getItems. */
   indices?: Array<number> | null;
   ids?: Array<string> | null;
   pinned: boolean;
 }
 
-/** PlanDeltaNotification carries a piece of a plan item's text. The text of the completed item counts: of several plans in one answer it has the last. */
+/** PlanDeltaNotification has a piece of a plan item's text. The text of the completed item replaces the pieces. If an answer has several plans, it is the last one. */
 export interface PlanDeltaNotification {
   threadId: string;
   turnId: string;
@@ -2136,26 +2459,28 @@ export interface PlanItem {
   completedAtMs: number | null;
 }
 
-/** ProviderSettings describe the connection to a provider. Auth is absent for openai. */
+/** ProviderSettings describes the connection to a provider. */
 export type ProviderSettings =
   | { type: "openai" }
   | { type: "customGateway"; auth: GatewayAuth };
 
-/** Prune excludes the items of some categories, but for pinned ones. */
+/** Prune excludes the items of some categories, except pinned ones. */
 export interface Prune {
   type: "prune";
   categories: Array<ContextCategory>;
+  /** range selects the turns. The default is all. */
   range?: PruneRange | null;
 }
 
-/** PruneByIndices deletes items: they leave the list. Undo and restore bring them back. */
+/** PruneByIndices deletes items from the list. Undo and restore bring them back. */
 export interface PruneByIndices {
   type: "pruneByIndices";
+  /** indices are current positions in the list of context/getItems. */
   indices?: Array<number> | null;
   ids?: Array<string> | null;
 }
 
-/** PruneRange selects turns: "all", {"firstTurns": {"count": N}}, {"beforeTurnId": ID} or {"keepLastTurns": {"count": N}}. {"keepLastOutputs": {"count": N}} selects what is before the last N tool outputs, within turns too, without the calls of these outputs. The names are also accepted in snake_case and PascalCase. The zero PruneRange selects all turns. */
+/** PruneRange selects turns: "all", {"firstTurns": {"count": N}}, {"beforeTurnId": ID} or {"keepLastTurns": {"count": N}}. {"keepLastOutputs": {"count": N}} selects the items before the last N tool outputs, also within turns, without the calls of these outputs. The names are also accepted in snake_case and PascalCase. The zero PruneRange selects all turns. */
 export type PruneRange =
   | "all"
   | { firstTurns: { count: number } }
@@ -2163,23 +2488,25 @@ export type PruneRange =
   | { keepLastTurns: { count: number } }
   | { keepLastOutputs: { count: number } };
 
-/** ReadOnly lets commands read everything and write nothing. */
+/** ReadOnly permits commands to read everything and to write nothing. */
 export interface ReadOnly {
   type: "readOnly";
   networkAccess?: boolean;
 }
 
-/** ReasoningEffortOption is an effort that a model offers. */
+/** ReasoningEffortOption is a reasoning effort that a model supports. */
 export interface ReasoningEffortOption {
   reasoningEffort: string;
   description: string;
 }
 
-/** ReasoningItem is the reasoning of the model: the parts of its summary, and of the raw text if the provider sends it. */
+/** ReasoningItem is the reasoning of the model. */
 export interface ReasoningItem {
   type: "reasoning";
   id: string;
+  /** summary has the parts of the summary. */
   summary: Array<string>;
+  /** content has the parts of the raw text, if the provider sends it. */
   content: Array<string>;
   startedAtMs: number | null;
   completedAtMs: number | null;
@@ -2193,7 +2520,7 @@ export interface ReasoningSummaryPartAddedNotification {
   summaryIndex: number;
 }
 
-/** ReasoningSummaryTextDeltaNotification carries a piece of summary[summaryIndex] of a reasoning item. */
+/** ReasoningSummaryTextDeltaNotification has a piece of summary[summaryIndex] of a reasoning item. */
 export interface ReasoningSummaryTextDeltaNotification {
   threadId: string;
   turnId: string;
@@ -2202,7 +2529,7 @@ export interface ReasoningSummaryTextDeltaNotification {
   summaryIndex: number;
 }
 
-/** ReasoningTextDeltaNotification carries a piece of content[contentIndex] of a reasoning item. */
+/** ReasoningTextDeltaNotification has a piece of content[contentIndex] of a reasoning item. */
 export interface ReasoningTextDeltaNotification {
   threadId: string;
   turnId: string;
@@ -2211,15 +2538,16 @@ export interface ReasoningTextDeltaNotification {
   contentIndex: number;
 }
 
-/** Replace gives a tool's output or a reasoning another text; the original stays in the rollout. Exactly one of Index and ID is there. */
+/** Replace sets another text for a tool output or for reasoning. The original stays in the rollout. Exactly one of index and id is required. */
 export interface Replace {
   type: "replace";
+  /** index is the position in the list. */
   index?: number | null;
   id?: string | null;
   text: string;
 }
 
-/** The id of a request. The server's own are numbers. */
+/** The id of a request. The ids of the server's requests are numbers. */
 export type RequestId = string | number;
 
 /** ReviewBranch selects the changes of the current branch relative to another one. */
@@ -2228,10 +2556,11 @@ export interface ReviewBranch {
   branch: string;
 }
 
-/** ReviewCommit selects the changes of a commit. Title is its subject, for people. */
+/** ReviewCommit selects the changes of a commit. */
 export interface ReviewCommit {
   type: "commit";
   sha: string;
+  /** title is the subject of the commit, for people. */
   title?: string | null;
 }
 
@@ -2241,20 +2570,22 @@ export interface ReviewCustom {
   instructions: string;
 }
 
-/** ReviewStartParams begins a turn that reviews changes. Delivery is inline, the default, or detached, which reviews in a fork of the thread. */
+/** ReviewStartParams starts a turn that reviews changes. */
 export interface ReviewStartParams {
   threadId: string;
   target: ReviewTarget;
+  /** delivery is inline, the default, or detached to review in a fork of the thread. */
   delivery?: "inline" | "detached" | null;
 }
 
-/** ReviewStartResponse is the turn that began, and the thread that it is of. */
+/** ReviewStartResponse has the turn of the review. */
 export interface ReviewStartResponse {
   turn: Turn;
+  /** reviewThreadId is the thread of the turn. */
   reviewThreadId: string;
 }
 
-/** ReviewTarget is the target of a review: a variant, {"type": "uncommittedChanges"} and so on. */
+/** ReviewTarget is the target of a review, with a tag: {"type": "uncommittedChanges"} and so on. */
 export type ReviewTarget = ReviewUncommitted | ReviewBranch | ReviewCommit | ReviewCustom;
 
 /** ReviewUncommitted selects staged, unstaged and untracked changes. */
@@ -2262,41 +2593,49 @@ export interface ReviewUncommitted {
   type: "uncommittedChanges";
 }
 
-/** RolloutCompressParams starts the compression of rollouts that were not written to for seven days, in the background. The response does not mean that any was compressed. */
+/** RolloutCompressParams starts the compression of rollouts that were not written for seven days, in the background. The response does not mean that any rollout was compressed. */
 export type RolloutCompressParams = Record<string, never>;
 
-/** The answer to rollout/compress. */
+/** The result of rollout/compress. */
 export type RolloutCompressResponse = Record<string, never>;
 
-/** SandboxDiagnostics reports whether the kernel confines commands to the sandbox policy of their thread. Reason is the reason if not, and null otherwise. */
+/** SandboxDiagnostics reports whether the kernel confines commands to the sandbox policy of their thread. */
 export interface SandboxDiagnostics {
   enforced: boolean;
+  /** reason is the reason if enforced is false, and null otherwise. */
   reason: string | null;
 }
 
-/** SandboxMode is the short form of a sandbox policy, as in config files. */
+/** SandboxMode is the short form of a sandbox policy, as in configuration files. */
 export type SandboxMode = "read-only" | "workspace-write" | "danger-full-access";
 
-/** SandboxPolicy limits the files and the network that commands can access: {"type": "readOnly", ...} and so on. */
+/** SandboxPolicy limits the files and the network that commands can access, with a tag: {"type": "readOnly", ...} and so on. */
 export type SandboxPolicy = DangerFullAccess | ReadOnly | ExternalSandbox | WorkspaceWrite;
 
-/** ServerDiagnosticsParams asks how the server is. */
+/** ServerDiagnosticsParams requests the state of the server. */
 export type ServerDiagnosticsParams = Record<string, never>;
 
-/** ServerDiagnosticsResponse is the state of the server. The server replies at once, even under load, and opens no file for it. Version is the version of this program. ProtocolLevel is the version of the reference implementation whose protocol it speaks. StartedAt is in Unix seconds. Connections are the clients that have initialized. Goroutines counts those of the whole program: a number that only grows indicates a leak. Fleet is null unless the threads are in a database. */
+/** ServerDiagnosticsResponse is the state of the server. The server replies at once, even under load, and opens no file for it. */
 export interface ServerDiagnosticsResponse {
+  /** version is the version of this program. */
   version: string;
+  /** protocolLevel is the version of the reference implementation whose protocol the server speaks. */
   protocolLevel: string;
   pid: number;
+  /** startedAt is in Unix seconds. */
   startedAt: number;
+  /** uptimeMs is the time since the start, in milliseconds. */
   uptimeMs: number;
   codexHome: string;
   threads: ThreadDiagnostics;
+  /** connections are the clients that have initialized. */
   connections: Array<ConnectionDiagnostics>;
   memory: MemoryDiagnostics;
+  /** goroutines is the number of goroutines of the program. A number that only grows indicates a leak. */
   goroutines: number;
   index: IndexDiagnostics;
   sandbox: SandboxDiagnostics;
+  /** fleet is null unless the threads are in a database. */
   fleet: FleetDiagnostics | null;
 }
 
@@ -2414,70 +2753,82 @@ export type ServerRequest =
   /** Asks the user questions. */
   | { jsonrpc: "2.0"; id: RequestId; method: "item/tool/requestUserInput"; params: ToolRequestUserInputParams };
 
-/** ServerRequestListParams asks for the requests of the server that no client has answered, of one thread or of all loaded threads. Cursor is the NextCursor of the page before. Without Limit, one page has all. */
+/** ServerRequestListParams requests the open requests of the server, which no client has answered. */
 export interface ServerRequestListParams {
+  /** threadId selects a thread. The default is all loaded threads. */
   threadId?: string | null;
+  /** cursor is the nextCursor of the page before. */
   cursor?: string | null;
+  /** limit is the maximum number of requests of a page. By default, one page has all. */
   limit?: number | null;
 }
 
-/** ServerRequestListResponse is a page of open requests, oldest first. NextCursor is null at the end. */
+/** ServerRequestListResponse is a page of open requests, oldest first. */
 export interface ServerRequestListResponse {
   data: Array<OpenServerRequest>;
+  /** nextCursor is null on the last page. */
   nextCursor: string | null;
 }
 
-/** ServerRequestResolvedNotification reports that a request of the server needs no response any more: it was answered, or its turn ended. RequestID is the id of that request. */
+/** ServerRequestResolvedNotification reports that a request of the server needs no response any more: it was answered, or its turn ended. */
 export interface ServerRequestResolvedNotification {
   threadId: string;
+  /** requestId is the id of the request. */
   requestId: number;
 }
 
-/** ServerToolUsage is the cost of the definitions of a server's tools. Tokens is the cost of all of them. OfferedTokens is the part that each request has. The other tools are found by a search; FoundTools of them are in the context, and cost FoundTokens there. */
+/** ServerToolUsage is the cost of the definitions of a server's tools. Each request has some of the tools; the model finds the others by a search. */
 export interface ServerToolUsage {
   server: string;
   tools: number;
+  /** tokens is the cost of all tools. */
   tokens: number;
+  /** offeredTools is the number of tools in each request. */
   offeredTools: number;
+  /** offeredTokens is the cost of the tools in each request. */
   offeredTokens: number;
+  /** foundTools is the number of the other tools that a search has brought into the context. */
   foundTools: number;
+  /** foundTokens is the cost of the found tools in the context. */
   foundTokens: number;
 }
 
-/** SessionBootstrap is the initial content of a provider session. Kind is turns for the turns of TurnIDs, summary if a summary precedes them, and none if it is empty. */
+/** SessionBootstrap is the initial content of a provider session. */
 export interface SessionBootstrap {
+  /** kind is turns for the turns of turnIds, summary if a summary precedes them, and none if the session is empty. */
   kind: "turns" | "summary" | "none";
   turnIds: Array<string>;
   summary: string | null;
 }
 
-/** SetInclusion excludes items, or includes them again. An include also brings back items that a compaction, a trim or a deletion took out of the list, by their ids. */
+/** SetInclusion excludes items, or includes them again. By its id, an include also brings back an item that a compaction, a trim or a deletion removed from the list. */
 export interface SetInclusion {
   type: "setInclusion";
+  /** indices are current positions in the list of context/getItems. */
   indices?: Array<number> | null;
   ids?: Array<string> | null;
   included: boolean;
 }
 
-/** SkillDependencies are the declared dependencies of a skill. The server installs none of them. */
+/** SkillDependencies has the declared dependencies of a skill. The server installs none of them. */
 export interface SkillDependencies {
   tools: Array<SkillToolDependency>;
 }
 
-/** SkillErrorInfo is the reason why a SKILL.md file is not used. */
+/** SkillErrorInfo is the reason for which a SKILL.md file is not used. */
 export interface SkillErrorInfo {
   path: string;
   message: string;
 }
 
-/** SkillInput names a skill to use, and the file that describes it. */
+/** SkillInput selects a skill by its name and its file. */
 export interface SkillInput {
   type: "skill";
   name: string;
   path: string;
 }
 
-/** SkillInterface is how clients show a skill. The URLs are always null. */
+/** SkillInterface has the names, icons and texts with which clients show a skill. The URLs are always null. */
 export interface SkillInterface {
   displayName: string | null;
   shortDescription: string | null;
@@ -2489,7 +2840,7 @@ export interface SkillInterface {
   defaultPrompt: string | null;
 }
 
-/** SkillMetadata is a skill: instructions for the model in a file, which are read when somebody names the skill. PluginID is always null. */
+/** SkillMetadata describes a skill: a file with instructions, which the model reads if the skill is named. */
 export interface SkillMetadata {
   name: string;
   description: string;
@@ -2499,6 +2850,7 @@ export interface SkillMetadata {
   path: string;
   scope: "user" | "repo" | "system" | "admin";
   enabled: boolean;
+  /** pluginId is always null. */
   pluginId: string | null;
 }
 
@@ -2515,12 +2867,12 @@ export interface SkillToolDependency {
 /** SkillsChangedNotification reports that the result of skills/list changed. */
 export type SkillsChangedNotification = Record<string, never>;
 
-/** SkillsExtraRootsSetParams names folders with more skills of the user's, in the place of those named before. They hold until the server ends. */
+/** SkillsExtraRootsSetParams sets folders with further skills of the user. It replaces the folders of the last request. They are in force until the server ends. */
 export interface SkillsExtraRootsSetParams {
   extraRoots: Array<string>;
 }
 
-/** The answer to skills/extraRoots/set. */
+/** The result of skills/extraRoots/set. */
 export type SkillsExtraRootsSetResponse = Record<string, never>;
 
 /** SkillsListEntry has the skills of a working directory, and the files that are not valid skills. */
@@ -2530,51 +2882,60 @@ export interface SkillsListEntry {
   errors: Array<SkillErrorInfo>;
 }
 
-/** SkillsListParams asks for the skills of working directories, of the server's own without Cwds. ForceReload has no effect: skills are read whenever they are asked for. */
+/** SkillsListParams requests the skills of working directories. */
 export interface SkillsListParams {
+  /** cwds are the working directories. The default is the server's own. */
   cwds?: Array<string> | null;
+  /** forceReload has no effect: skills are read on each request. */
   forceReload?: boolean | null;
 }
 
-/** SkillsListResponse is the skills by working directory. */
+/** SkillsListResponse lists the skills by working directory. */
 export interface SkillsListResponse {
   data: Array<SkillsListEntry>;
 }
 
-/** SlashCommand is a command that a user can type instead of a message. Name has no slash. Usage has the slash and the arguments. A command that is not available during a turn is rejected while one is active, with kind turnActive. */
+/** SlashCommand is a command that a user can type instead of a message. */
 export interface SlashCommand {
+  /** name has no slash. */
   name: string;
+  /** usage has the slash and the arguments. */
   usage: string;
   description: string;
+  /** availableDuringTurn is false if the command is rejected while a turn is active, with kind turnActive. */
   availableDuringTurn: boolean;
 }
 
-/** SlashCommandCall is a slash command as it was typed: its name, and the words behind it. */
+/** SlashCommandCall is a typed slash command. */
 export interface SlashCommandCall {
   command: string;
+  /** args are the words after the name. */
   args: Array<string>;
 }
 
-/** SlashCommandExecuteParams executes the slash command that Text is. */
+/** SlashCommandExecuteParams executes a slash command. */
 export interface SlashCommandExecuteParams {
   threadId: string;
+  /** text is the command as the user typed it. */
   text: string;
 }
 
-/** SlashCommandExecuteResponse has the executed command. Result is the result of its method. */
+/** SlashCommandExecuteResponse has the executed command. */
 export interface SlashCommandExecuteResponse {
   command: string;
+  /** args are the words after the name. */
   args: Array<string>;
+  /** result is the result of the command's method. */
   result: unknown;
 }
 
-/** SlashCommandListParams asks which slash commands there are. */
+/** SlashCommandListParams requests the slash commands. */
 export type SlashCommandListParams = Record<string, never>;
 
-/** SlashCommandListResponse are the slash commands. */
+/** SlashCommandListResponse lists the slash commands. */
 export type SlashCommandListResponse = Array<SlashCommand>;
 
-/** SlashCommandParseParams asks whether a text is a slash command. */
+/** SlashCommandParseParams parses a text that can be a slash command. */
 export interface SlashCommandParseParams {
   text: string;
 }
@@ -2582,18 +2943,19 @@ export interface SlashCommandParseParams {
 /** SlashCommandParseResponse is the slash command of a text, or null. */
 export type SlashCommandParseResponse = SlashCommandCall | null;
 
-/** StatusActive is the status of a thread with an active turn. The flags are what the turn waits for. */
+/** StatusActive is the status of a thread with an active turn. */
 export interface StatusActive {
   type: "active";
+  /** activeFlags are the answers for which the turn waits. */
   activeFlags: Array<"waitingOnApproval" | "waitingOnUserInput">;
 }
 
-/** StatusIdle is the status of a thread without a turn under way. */
+/** StatusIdle is the status of a loaded thread without an active turn. */
 export interface StatusIdle {
   type: "idle";
 }
 
-/** StatusNotLoaded is the status of a thread that is only on disk. */
+/** StatusNotLoaded is the status of a thread that is not in memory. */
 export interface StatusNotLoaded {
   type: "notLoaded";
 }
@@ -2603,98 +2965,114 @@ export interface StatusSystemError {
   type: "systemError";
 }
 
-/** StoredModeSettings are the settings of a StoredMode. */
+/** StoredModeSettings has the settings of a StoredMode. */
 export interface StoredModeSettings {
   model: string;
   reasoning_effort: string | null;
   developer_instructions: string | null;
 }
 
-/** SuggestionReason is why requests can do without items. */
+/** SuggestionReason is the reason for which requests can do without items. */
 export type SuggestionReason = "supersededRead" | "staleRead" | "duplicateOutput" | "failedAttempt" | "repeatedCommand" | "uncitedOutput" | "oldOutput" | "describedImage" | "oldReasoning";
 
-/** SuggestionRisk is how probable it is that the model needs an item again. Low is for items whose content is in a later item, medium for others. */
+/** SuggestionRisk is the probability that the model needs an item again: low if a later item has the content, medium otherwise. */
 export type SuggestionRisk = "low" | "medium";
 
-/** TerminalInteractionNotification reports that the model typed into a background command, or waits for it. The turn is the current one, not the turn of the item. */
+/** TerminalInteractionNotification reports that the model typed into a background command, or waits for it. */
 export interface TerminalInteractionNotification {
   threadId: string;
+  /** turnId is the current turn, not the turn of the item. */
   turnId: string;
   itemId: string;
   processId: string;
   stdin: string;
 }
 
-/** TextElement is a range of a text, such as a mention. Placeholder is the text that the client shows in its place. */
+/** TextElement is a range of a text, such as a mention. */
 export interface TextElement {
   byteRange: ByteRange;
+  /** placeholder is the text that the client shows instead of the range, or null. */
   placeholder?: string | null;
 }
 
-/** TextInput is text, with the ranges of it that the client shows in another way. */
+/** TextInput is text. */
 export interface TextInput {
   type: "text";
   text: string;
+  /** text_elements are ranges of the text that the client shows in another way. */
   text_elements?: Array<TextElement>;
 }
 
-/** Thread is a conversation as clients see it. Times are in Unix seconds. ID is a UUIDv7. Preview is the text of the user's first message. Path is the path of the rollout, or null for an ephemeral thread. Cwd is an absolute path. Source and Originator identify the client that started the thread. ParentThreadID, AgentNickname and AgentRole identify the agent that started it. Turns is empty except in the responses that document it. Environments is null for a thread that is not loaded. CanAcceptDirectInput is also set in lists. The members of sections, projects, attached threads and the vendor's programs are always null. */
+/** Thread is a conversation. Times are in Unix seconds. source and originator identify the client that started the thread. parentThreadId, agentNickname and agentRole identify the agent that started it. The members of sections, projects, attached threads and the vendor's programs are always null. */
 export interface Thread {
+  /** id is a UUIDv7. */
   id: string;
+  /** environments is null for a thread that is not loaded. */
   environments: Array<Environment> | null;
   extra: unknown;
   sessionId: string;
+  /** forkedFromId is the thread whose history a fork has, or null. */
   forkedFromId: string | null;
   attachedToThreadId: string | null;
   parentThreadId: string | null;
+  /** preview is the text of the user's first message. */
   preview: string;
+  /** ephemeral is set for a thread without a rollout. */
   ephemeral: boolean;
   section: unknown;
   sectionEnteredAt: number | null;
   projectId: string | null;
   historyMode: "legacy" | "paginated";
   modelProvider: string;
+  /** model is null if unknown. */
   model: string | null;
   reasoningEffort: string | null;
   createdAt: number;
   updatedAt: number;
   recencyAt: number | null;
   status: ThreadStatus;
+  /** path is the path of the rollout, or null for an ephemeral thread. */
   path: string | null;
+  /** cwd is an absolute path. */
   cwd: string;
   cliVersion: string;
   originator: string | null;
   source: unknown;
+  /** canAcceptDirectInput is also set in lists. */
   canAcceptDirectInput: boolean | null;
   threadSource: string | null;
   agentNickname: string | null;
   agentRole: string | null;
+  /** gitInfo is null outside of a repository. */
   gitInfo: GitInfo | null;
+  /** name is null until the thread gets a name. */
   name: string | null;
   daybreakEnabled: boolean | null;
+  /** turns is empty, except in responses whose description lists turns. */
   turns: Array<Turn>;
-  /** ContextTrimPoints are those in force, oldest first: the active context starts behind the last one. Lists of threads leave them out. */
+  /** contextTrimPoints are those in force, oldest first: the active context starts behind the last one. Lists of threads leave them out. */
   contextTrimPoints: Array<TrimPoint>;
 }
 
-/** ThreadArchiveAndNewParams archives a thread and begins another that has its settings and instructions, but neither its history nor its name. NewThreadID is the new thread's id, a lower-case UUID that no thread has; by default the server chooses one. */
+/** ThreadArchiveAndNewParams archives a thread and starts another one with its settings and instructions, but without its history and its name. */
 export interface ThreadArchiveAndNewParams {
   threadId: string;
+  /** newThreadId is the id of the new thread, an unused lower-case UUID. By default, the server chooses one. */
   newThreadId?: string | null;
 }
 
-/** ThreadArchiveAndNewResponse shows the new thread, which is loaded; the caller and all subscribers of the old one are subscribed to it. */
+/** ThreadArchiveAndNewResponse has the new thread, which is loaded. The caller and all subscribers of the old thread are subscribed to it. */
 export interface ThreadArchiveAndNewResponse {
   archivedThreadId: string;
   thread: Thread;
 }
 
-/** ThreadArchiveParams moves a thread, loaded or not, to the archive. It must have no turn under way. */
+/** ThreadArchiveParams moves a thread, loaded or not, to the archive. The thread must have no active turn. */
 export interface ThreadArchiveParams {
   threadId: string;
 }
 
-/** The answer to thread/archive. */
+/** The result of thread/archive. */
 export type ThreadArchiveResponse = Record<string, never>;
 
 /** ThreadArchivedAndNewCreatedNotification reports that a new thread replaced an archived one. It follows thread/started of the new thread and thread/archived of the old one. */
@@ -2708,57 +3086,64 @@ export interface ThreadArchivedNotification {
   threadId: string;
 }
 
-/** ThreadBackgroundTerminal is a command that runs in the background, and the item that shows it. ProcessID names it here, OsPid in the operating system, null before it runs. CPUPercent and RssKb are always null. */
+/** ThreadBackgroundTerminal is a command that runs in the background. cpuPercent and rssKb are always null. */
 export interface ThreadBackgroundTerminal {
+  /** itemId is the item that shows the command. */
   itemId: string;
+  /** processId is the id for thread/backgroundTerminals/terminate. */
   processId: string;
   command: string;
   cwd: string;
+  /** osPid is the id of the operating system, or null before the command runs. */
   osPid: number | null;
   cpuPercent: number | null;
   rssKb: number | null;
 }
 
-/** ThreadBackgroundTerminalsCleanParams ends all of them. */
+/** ThreadBackgroundTerminalsCleanParams ends all background commands of a thread. */
 export interface ThreadBackgroundTerminalsCleanParams {
   threadId: string;
 }
 
-/** The answer to thread/backgroundTerminals/clean. */
+/** The result of thread/backgroundTerminals/clean. */
 export type ThreadBackgroundTerminalsCleanResponse = Record<string, never>;
 
-/** ThreadBackgroundTerminalsListParams requests the background commands of a thread. One page has all. Cursor and Limit have no effect. */
+/** ThreadBackgroundTerminalsListParams requests the background commands of a thread. cursor and limit have no effect: one page has all. */
 export interface ThreadBackgroundTerminalsListParams {
   threadId: string;
   cursor?: string | null;
   limit?: number | null;
 }
 
-/** ThreadBackgroundTerminalsListResponse is the list, the oldest first. NextCursor is always null. */
+/** ThreadBackgroundTerminalsListResponse lists the background commands, the oldest first. */
 export interface ThreadBackgroundTerminalsListResponse {
   data: Array<ThreadBackgroundTerminal>;
+  /** nextCursor is always null. */
   nextCursor: string | null;
 }
 
-/** ThreadBackgroundTerminalsTerminateParams ends one of them. */
+/** ThreadBackgroundTerminalsTerminateParams ends a background command. */
 export interface ThreadBackgroundTerminalsTerminateParams {
   threadId: string;
   processId: string;
 }
 
-/** ThreadBackgroundTerminalsTerminateResponse reports whether the command existed. */
+/** ThreadBackgroundTerminalsTerminateResponse is the result of thread/backgroundTerminals/terminate. */
 export interface ThreadBackgroundTerminalsTerminateResponse {
+  /** terminated is false if the command did not exist. */
   terminated: boolean;
 }
 
-/** ThreadCheckpointDiffParams asks for what is other now than at a checkpoint, or at a later one. Both are named by the ids of Checkpoint. */
+/** ThreadCheckpointDiffParams requests the difference between a checkpoint and the files now, or a later checkpoint. */
 export interface ThreadCheckpointDiffParams {
   threadId: string;
+  /** turnId is the id of the checkpoint. */
   turnId: string;
+  /** toTurnId is the id of the later checkpoint. By default, the files are compared as they are now. */
   toTurnId?: string | null;
 }
 
-/** ThreadCheckpointDiffResponse is the diff between two states of the worktree. It includes changes by others. The members have the meaning of ThreadDiffReadResponse. */
+/** ThreadCheckpointDiffResponse is the diff between two states of the worktree. It includes changes by others. Its members have the same meaning as in ThreadDiffReadResponse. */
 export interface ThreadCheckpointDiffResponse {
   roots: Array<string>;
   diff: string;
@@ -2766,38 +3151,48 @@ export interface ThreadCheckpointDiffResponse {
   summary: DiffSummary;
 }
 
-/** ThreadCheckpointListParams asks for a page of a thread's checkpoints, by default of 25, at least of 1 and at most of 100. Cursor is the nextCursor of the page before. */
+/** ThreadCheckpointListParams requests a page of a thread's checkpoints. */
 export interface ThreadCheckpointListParams {
   threadId: string;
+  /** cursor is the nextCursor of the page before. By default, the first page is returned. */
   cursor?: string | null;
+  /** limit is the number of checkpoints of a page: 25 by default, at least 1 and at most 100. */
   limit?: number | null;
 }
 
-/** ThreadCheckpointListResponse is a page of checkpoints, the newest first. NextCursor is null on the last page. */
+/** ThreadCheckpointListResponse is a page of checkpoints, the newest first. */
 export interface ThreadCheckpointListResponse {
   data: Array<Checkpoint>;
+  /** nextCursor is null on the last page. */
   nextCursor: string | null;
 }
 
-/** ThreadCheckpointRevertParams takes back what a thread did since a checkpoint: in the files, in the conversation, or in both. With DryRun nothing is changed. ExpectedLastTurnID has the meaning of ThreadRevertParams. */
+/** ThreadCheckpointRevertParams undoes the changes of a thread since a checkpoint, in the files, in the conversation, or in both. */
 export interface ThreadCheckpointRevertParams {
   threadId: string;
+  /** turnId is the id of the checkpoint. */
   turnId: string;
   mode: "files" | "conversation" | "both";
+  /** dryRun requests a preview, which changes nothing. */
   dryRun?: boolean | null;
+  /** expectedLastTurnId has the same meaning as in ThreadRevertParams. */
   expectedLastTurnId?: string | null;
 }
 
-/** ThreadCheckpointRevertResponse is the result of a revert, or of its preview. Diff and Summary describe the effect on the files below Roots. UndoCheckpointID is the checkpoint of the files before the revert, or null if no file changed. RemovedTurnIDs are the turns that were removed from the conversation. LastTurnID is the last turn of the thread before the revert, or null; the ExpectedLastTurnID of the request that follows a preview. Cut has the meaning of ThreadDiffReadResponse. */
+/** ThreadCheckpointRevertResponse is the result of a revert, or of its preview. diff and summary describe the effect on the files below roots. */
 export interface ThreadCheckpointRevertResponse {
   dryRun: boolean;
   mode: "files" | "conversation" | "both";
+  /** undoCheckpointId is the checkpoint of the files before the revert, or null if no file changed. */
   undoCheckpointId: string | null;
   roots: Array<string>;
   diff: string;
+  /** cut has the same meaning as in ThreadDiffReadResponse. */
   cut: boolean;
   summary: DiffSummary;
+  /** removedTurnIds are the turns that were removed from the conversation. */
   removedTurnIds: Array<string>;
+  /** lastTurnId is the last turn of the thread before the revert, or null. The request after a preview can send it as ExpectedLastTurnID. */
   lastTurnId: string | null;
   thread: Thread;
 }
@@ -2807,7 +3202,7 @@ export interface ThreadClosedNotification {
   threadId: string;
 }
 
-/** ThreadCompactCancelParams drops the draft of a compaction. A request for it that waits is rejected. */
+/** ThreadCompactCancelParams drops the draft of a compaction. A pending request for the draft is rejected. */
 export interface ThreadCompactCancelParams {
   threadId: string;
 }
@@ -2817,16 +3212,19 @@ export interface ThreadCompactCancelResponse {
   cancelled: boolean;
 }
 
-/** ThreadCompactCommitParams commits the draft of a compaction. Text, if not null, replaces its summary. A rule of the user that Text does not keep is added to it, unless the draft listed the rule below "Rules of the user:". */
+/** ThreadCompactCommitParams applies the draft of a compaction. */
 export interface ThreadCompactCommitParams {
   draftId: string;
+  /** text replaces the summary of the draft, unless it is null. A rule of the user that text lacks is added to it, unless the draft listed the rule below "Rules of the user:". */
   text?: string | null;
 }
 
-/** ThreadCompactCommitResponse has the trim point of the compaction, or null if it only masked outputs, and the provider session of the next model request. */
+/** ThreadCompactCommitResponse is the result of a compaction. */
 export interface ThreadCompactCommitResponse {
   revision: number;
+  /** trimPoint is null if the compaction only masked outputs. */
   trimPoint: TrimPoint | null;
+  /** sessionId is the provider session of the next model request. */
   sessionId: string;
   usage: ContextUsage;
 }
@@ -2838,79 +3236,99 @@ export interface ThreadCompactDeltaNotification {
   delta: string;
 }
 
-/** ThreadCompactProposeParams requests the draft of a compaction. Range selects the turns to replace. Without it, the draft replaces the same items as thread/compact/start. */
+/** ThreadCompactProposeParams requests the draft of a compaction. */
 export interface ThreadCompactProposeParams {
   threadId: string;
+  /** strategy is by default the configured one. */
   strategy?: "summary" | "userMessages" | "mask" | "local" | null;
+  /** range selects the turns to replace. By default, the draft replaces the same items as thread/compact/start. */
   range?: PruneRange | null;
 }
 
-/** ThreadCompactProposeResponse is the draft of a compaction: the items to replace, their replacement, the cost of the next model request before and after, in tokens, and the facts of the replaced turns that the summary does not mention. LossDetails has the same facts with their items. Both are within 2,000 tokens; LossesOmitted counts the facts beyond and is absent if there are none. Summary has the rules of the user that the summary lacked at its end; RulesAdded repeats them and is absent if there are none. Summary is empty for the strategy mask. Warning is the reason if the strategy is not the requested one. The draft is valid until the context changes. It is in memory only, and a newer draft replaces it. A failed request for a summary is not retried. */
+/** ThreadCompactProposeResponse is the draft of a compaction. The draft is valid until the context changes. It is in memory only, and a newer draft replaces it. A failed request for a summary is not retried. */
 export interface ThreadCompactProposeResponse {
   draftId: string;
   revision: number;
   strategy: "summary" | "userMessages" | "mask" | "local";
+  /** summary is the replacement of the items. If the model's summary lacks rules of the user, they follow at its end. It is empty for the strategy mask. */
   summary: string;
+  /** replaces are the items to replace. */
   replaces: CompactionScope;
+  /** tokensBefore is the cost of the next model request without the compaction, in tokens. */
   tokensBefore: number;
+  /** tokensAfter is the cost of the next model request with the compaction, in tokens. */
   tokensAfter: number;
+  /** losses are the facts of the replaced items that the summary does not mention, up to 2,000 tokens. */
   losses: CompactionLosses;
+  /** lossDetails has the same facts with their items. */
   lossDetails: Array<CompactionLoss>;
+  /** warning is the reason if the strategy is not the requested one, and null otherwise. */
   warning: string | null;
+  /** rulesAdded are the rules of the user that were added to the summary. It is absent if empty. */
   rulesAdded?: Array<string>;
+  /** lossesOmitted is the number of losses beyond the limit. It is absent if 0. */
   lossesOmitted?: number;
 }
 
-/** ThreadCompactStartParams compacts a thread's context. Strategy is one of the Compact constants; without one it is the configured one. */
+/** ThreadCompactStartParams compacts a thread's context. */
 export interface ThreadCompactStartParams {
   threadId: string;
+  /** strategy is by default the configured one. summary requests a summary from the model, userMessages keeps the user's messages only, mask replaces old tool outputs by placeholders, and local extracts facts without the model. */
   strategy?: "summary" | "userMessages" | "mask" | "local" | null;
 }
 
-/** The answer to thread/compact/start. */
+/** The result of thread/compact/start. */
 export type ThreadCompactStartResponse = Record<string, never>;
 
-/** ThreadContextSummarizeParams gives a trim point a summary. The default is the latest trim point. CompactDurationMs is the time that making the summary took. */
+/** ThreadContextSummarizeParams sets the summary of a trim point. */
 export interface ThreadContextSummarizeParams {
   threadId: string;
+  /** trimPointId is by default the latest trim point. */
   trimPointId?: string | null;
   summary: string;
+  /** compactDurationMs is the time that the client took to make the summary, in milliseconds. */
   compactDurationMs?: number | null;
 }
 
-/** ThreadContextSummarizeResponse is the trim point with its summary. */
+/** ThreadContextSummarizeResponse has the trim point with its summary. */
 export interface ThreadContextSummarizeResponse {
   trimPoint: TrimPoint;
 }
 
-/** ThreadContextSummarizedNotification has the summary of a trim point, or null if it was removed, and the time that making it took, or null if unknown. */
+/** ThreadContextSummarizedNotification reports the new summary of a trim point. */
 export interface ThreadContextSummarizedNotification {
   threadId: string;
   trimPointId: string;
+  /** summary is null if the summary was removed. */
   summary: string | null;
+  /** compactDurationMs is the time that it took to make the summary, in milliseconds, or null if unknown. */
   compactDurationMs: number | null;
 }
 
-/** ThreadContextTrimParams takes all turns but the last KeepLastNTurns out of the context; without a number, all of them. Summary is put in their place. ExpectedLastTurnID has the meaning of ThreadRevertParams. */
+/** ThreadContextTrimParams removes turns from the context. */
 export interface ThreadContextTrimParams {
   threadId: string;
+  /** keepLastNTurns is the number of last turns to keep. The default is 0. */
   keepLastNTurns?: number | null;
+  /** summary replaces the removed turns. */
   summary?: string | null;
+  /** expectedLastTurnId has the same meaning as in ThreadRevertParams. */
   expectedLastTurnId?: string | null;
 }
 
-/** ThreadContextTrimResponse has the new trim point, and the provider session of the next model request. */
+/** ThreadContextTrimResponse has the new trim point. */
 export interface ThreadContextTrimResponse {
   trimPoint: TrimPoint;
+  /** sessionId is the provider session of the next model request. */
   sessionId: string;
 }
 
-/** ThreadDeleteParams deletes a thread, loaded or not, archived or not. It must have no turn under way. */
+/** ThreadDeleteParams deletes a thread, loaded or not, archived or not. The thread must have no active turn. */
 export interface ThreadDeleteParams {
   threadId: string;
 }
 
-/** The answer to thread/delete. */
+/** The result of thread/delete. */
 export type ThreadDeleteResponse = Record<string, never>;
 
 /** ThreadDeletedNotification reports that a thread and its stored data were deleted. */
@@ -2918,32 +3336,39 @@ export interface ThreadDeletedNotification {
   threadId: string;
 }
 
-/** ThreadDiagnostics counts the loaded threads, and those with an active turn. */
+/** ThreadDiagnostics has the numbers of loaded threads and of threads with an active turn. */
 export interface ThreadDiagnostics {
   loaded: number;
   inTurns: number;
 }
 
-/** ThreadDiffReadParams asks what a turn has changed; without one, what all turns of the thread have, and its reverts. */
+/** ThreadDiffReadParams requests the changes of files by a thread. */
 export interface ThreadDiffReadParams {
   threadId: string;
+  /** turnId selects one turn. By default, the diff has the changes of all turns and reverts. */
   turnId?: string | null;
 }
 
-/** ThreadDiffReadResponse is the diff of the agent's changes. Changes by others in the meantime are not in it. Paths are relative to the directories in Roots; the diffs of several roots follow each other. Cut is set if the diff is longer than 16 MiB: it then lacks binary files, or the last files. Summary counts all files. Turns are the turns that changed files. */
+/** ThreadDiffReadResponse is the diff of the agent's changes, without changes by others in the meantime. */
 export interface ThreadDiffReadResponse {
+  /** roots are the directories of the changes. The paths in diff are relative to them. */
   roots: Array<string>;
+  /** diff is in git's format. The diffs of several roots follow each other. */
   diff: string;
+  /** cut is set if the diff is longer than 16 MiB. It then lacks binary files, or the last files. */
   cut: boolean;
+  /** summary counts all files. */
   summary: DiffSummary;
+  /** turns are the turns that changed files. */
   turns: Array<ChangedTurn>;
 }
 
-/** ThreadForkParams creates a thread with the history of another one, loaded or not. LastTurnID is the last turn of the fork. BeforeTurnID is the first turn that the fork does not have. Without both it has all turns. Later lines, also edits of the context, are not in the fork. The other params have the meaning of thread/resume. An ephemeral fork keeps no rollout. */
+/** ThreadForkParams creates a thread with the history of another one, loaded or not. Later lines, also edits of the context, are not in the fork. Other params have the same meaning as in ThreadResumeParams. */
 export interface ThreadForkParams {
   threadId: string;
+  /** lastTurnId is the last turn of the fork. The default is the last turn of the thread. */
   lastTurnId?: string | null;
-  /** Only with the capability experimentalApi. */
+  /** beforeTurnId is the first turn that the fork does not have. Only with the capability experimentalApi. */
   beforeTurnId?: string | null;
   /** Only with the capability experimentalApi. */
   path?: string | null;
@@ -2961,12 +3386,13 @@ export interface ThreadForkParams {
   config?: { [key: string]: unknown } | null;
   baseInstructions?: string | null;
   developerInstructions?: string | null;
+  /** ephemeral creates a fork without a rollout. */
   ephemeral?: boolean | null;
   threadSource?: string | null;
   excludeTurns?: boolean | null;
 }
 
-/** ThreadForkResponse is the answer to thread/fork: the new thread, which is loaded, and the settings its turns will use. */
+/** ThreadForkResponse has the new thread, which is loaded, and the settings of its next turn. */
 export interface ThreadForkResponse {
   thread: Thread;
   model: string;
@@ -2975,31 +3401,35 @@ export interface ThreadForkResponse {
   disabledPluginIds: Array<string>;
   cwd: string;
   runtimeWorkspaceRoots: Array<string>;
+  /** instructionSources are the paths of the AGENTS.md files that apply. */
   instructionSources: Array<string>;
   approvalPolicy: AskForApproval;
   approvalsReviewer: ApprovalsReviewer;
   sandbox: SandboxPolicy;
+  /** activePermissionProfile is null if a client or the configuration set the sandbox without a profile. */
   activePermissionProfile: ActiveProfile | null;
   reasoningEffort: string | null;
   multiAgentMode: "explicitRequestOnly";
 }
 
-/** ThreadIndexProgressNotification reports how many rollouts are indexed. It is sent to clients that list or search, if indexing takes long. Done equals Total at the end. */
+/** ThreadIndexProgressNotification reports the progress of the index. It is sent to clients that list or search, if indexing takes long. */
 export interface ThreadIndexProgressNotification {
+  /** done is the number of indexed rollouts. It equals total at the end. */
   done: number;
   total: number;
 }
 
-/** ThreadInjectItemsParams adds entries to the model's input history of a loaded thread: messages, calls and outputs in the form of the Responses API. */
+/** ThreadInjectItemsParams adds items to the model's input history of a loaded thread. */
 export interface ThreadInjectItemsParams {
   threadId: string;
+  /** items are messages, calls and outputs in the form of the Responses API. */
   items: Array<unknown>;
 }
 
-/** The answer to thread/inject_items. */
+/** The result of thread/inject_items. */
 export type ThreadInjectItemsResponse = Record<string, never>;
 
-/** ThreadItem is one entry of a conversation as a user interface shows it: a variant, {"type": "plan", ...}, with startedAtMs and completedAtMs beside its members. Times are in Unix milliseconds, or null if unknown. */
+/** ThreadItem is one entry of a conversation as a user interface shows it, with a tag: {"type": "plan", ...}. The members startedAtMs and completedAtMs are in Unix milliseconds, or null if unknown. */
 export type ThreadItem = UserMessageItem | AgentMessageItem | PlanItem | ReasoningItem | CommandExecutionItem | FileChangeItem | McpToolCallItem | ImageViewItem | WebSearchItem | DynamicToolCallItem | ContextCompactionItem | EnteredReviewModeItem | ExitedReviewModeItem;
 
 /** ThreadItemCursor is a cursor of a page, or {"type": "item", "itemId": ID}. The page then begins after this item. */
@@ -3015,53 +3445,70 @@ export interface ThreadItemEntry {
   completedAtMs: number | null;
 }
 
-/** ThreadItemReadParams asks for one item of a thread in full. Without TurnID, it is the last item with this id. */
+/** ThreadItemReadParams requests one item of a thread in full. */
 export interface ThreadItemReadParams {
   threadId: string;
   itemId: string;
+  /** turnId is the turn of the item. By default, the last item with the id is selected. */
   turnId?: string | null;
 }
 
-/** ThreadItemReadResponse is an item with its turn, and the ordinal of its rollout line. */
+/** ThreadItemReadResponse is one item with its turn. */
 export interface ThreadItemReadResponse {
   turnId: string;
+  /** position is the ordinal of the item's rollout line. */
   position: number;
   item: ThreadItem;
 }
 
-/** ThreadItemsListParams requests a page of a thread's items, or of one turn's items, the oldest first. A page has 100 items by default, at least 1 and at most 1000. It has completed items only. */
+/** ThreadItemsListParams requests a page of a thread's completed items, or of one turn's. */
 export interface ThreadItemsListParams {
   threadId: string;
+  /** turnId selects a turn. The default is all turns. */
   turnId?: string | null;
   cursor?: ThreadItemCursor | null;
+  /** limit is the number of items of a page: 100 by default, at least 1 and at most 1,000. */
   limit?: number | null;
+  /** sortDirection is asc by default: the oldest item first. */
   sortDirection?: "asc" | "desc" | null;
 }
 
-/** ThreadItemsListResponse is a page of items. Its cursors have the meaning of ThreadTurnsListResponse. */
+/** ThreadItemsListResponse is a page of items. The cursors have the same meaning as in ThreadTurnsListResponse. */
 export interface ThreadItemsListResponse {
   data: Array<ThreadItemEntry>;
   nextCursor: string | null;
   backwardsCursor: string | null;
 }
 
-/** ThreadListParams requests a page of stored threads: 25 by default, at least 1, at most 100. SortKey is created_at by default, SortDirection desc. Section_position sorts like created_at, because there are no sections. ModelProviders null selects the configured provider, [] all providers. Cwd selects threads with exactly these working directories. SearchTerm must occur in the name or the preview. Cursor is the nextCursor of the page before, with the same other params. SourceKinds null or [] selects all but exec, appServer and agents' own threads, to which no person talks. At most 100 ExcludedThreadIDs are left out. Originators other than [] are rejected. A SectionID that is not null selects no thread. ParentThreadID selects the threads that agents of another thread started, AncestorThreadID also their descendants; both ignore the default of SourceKinds. There are no projects and no attached threads. */
+/** ThreadListParams requests a page of stored threads. The params of sections, projects and attached threads select nothing, because there are none. */
 export interface ThreadListParams {
+  /** cursor is the nextCursor of the page before, with the same other params. */
   cursor?: string | null;
+  /** limit is the number of threads of a page: 25 by default, at least 1 and at most 100. */
   limit?: number | null;
+  /** sortKey is created_at by default. section_position sorts like created_at. */
   sortKey?: "created_at" | "updated_at" | "recency_at" | "section_position" | null;
+  /** sortDirection is desc by default. */
   sortDirection?: "asc" | "desc" | null;
+  /** modelProviders selects threads by provider. Null selects the configured provider, [] all providers. */
   modelProviders?: Array<string> | null;
+  /** sourceKinds selects threads by the client that started them. Null and [] select all kinds except exec, appServer and the kinds of agents. */
   sourceKinds?: Array<"cli" | "vscode" | "exec" | "appServer" | "subAgent" | "subAgentReview" | "subAgentCompact" | "subAgentThreadSpawn" | "subAgentOther" | "unknown"> | null;
+  /** archived selects archived threads instead of the others. */
   archived?: boolean | null;
+  /** cwd selects threads with exactly these working directories. */
   cwd?: OneOrMany | null;
+  /** searchTerm must occur in the name or the preview. */
   searchTerm?: string | null;
+  /** excludedThreadIds are left out. At most 100 are permitted. */
   excludedThreadIds?: Array<string> | null;
+  /** originators must be absent or []. */
   originators?: Array<string> | null;
+  /** sectionId selects no thread, unless it is null. */
   sectionId?: string | null;
-  /** Only with the capability experimentalApi. */
+  /** parentThreadId selects the threads that agents of another thread started, of all source kinds by default. Only with the capability experimentalApi. */
   parentThreadId?: string | null;
-  /** Only with the capability experimentalApi. */
+  /** ancestorThreadId selects the threads that agents of another thread started, and their descendants, of all source kinds by default. Only with the capability experimentalApi. */
   ancestorThreadId?: string | null;
   /** Only with the capability experimentalApi. */
   attachedToThreadId?: string | null;
@@ -3071,35 +3518,39 @@ export interface ThreadListParams {
   projectId?: string | null;
 }
 
-/** ThreadListResponse is a page of threads. NextCursor is null on the last page. BackwardsCursor is the cursor of the page that begins with the first thread of this one, in the other direction. It is null for an empty page. */
+/** ThreadListResponse is a page of threads. */
 export interface ThreadListResponse {
   data: Array<Thread>;
+  /** nextCursor is null on the last page. */
   nextCursor: string | null;
+  /** backwardsCursor is the cursor of the page that begins with this page's first thread, in the other direction. It is null for an empty page. */
   backwardsCursor: string | null;
 }
 
-/** ThreadLoadedListParams asks for a page of the ids of loaded threads, by default for all of them. */
+/** ThreadLoadedListParams requests a page of the ids of loaded threads. */
 export interface ThreadLoadedListParams {
   cursor?: string | null;
+  /** limit is the maximum number of ids of a page. By default, one page has all. */
   limit?: number | null;
 }
 
-/** ThreadLoadedListResponse is a page of thread ids. NextCursor is null on the last page. */
+/** ThreadLoadedListResponse is a page of thread ids. */
 export interface ThreadLoadedListResponse {
   data: Array<string>;
+  /** nextCursor is null on the last page. */
   nextCursor: string | null;
 }
 
-/** ThreadMemoryModeSetParams sets the mode of a thread's memory, loaded or not. A thread whose memory is disabled is not summarised and its model not reminded of anything. */
+/** ThreadMemoryModeSetParams sets the mode of a thread's memory, loaded or not. If it is disabled, the thread is not summarized, and its model gets no reminders. */
 export interface ThreadMemoryModeSetParams {
   threadId: string;
   mode: string;
 }
 
-/** The answer to thread/memoryMode/set. */
+/** The result of thread/memoryMode/set. */
 export type ThreadMemoryModeSetResponse = Record<string, never>;
 
-/** ThreadMetadataGitInfoUpdateParams changes the given members of a GitInfo. Null and "" clear a member; this type has "" for both. */
+/** ThreadMetadataGitInfoUpdateParams changes the given members of a GitInfo. Null and "" clear a member. */
 export interface ThreadMetadataGitInfoUpdateParams {
   sha?: string | null;
   branch?: string | null;
@@ -3112,7 +3563,7 @@ export interface ThreadMetadataUpdateParams {
   gitInfo?: ThreadMetadataGitInfoUpdateParams | null;
 }
 
-/** ThreadMetadataUpdateResponse shows the thread without its turns. */
+/** ThreadMetadataUpdateResponse has the thread without its turns. */
 export interface ThreadMetadataUpdateResponse {
   thread: Thread;
 }
@@ -3129,22 +3580,23 @@ export interface ThreadReadParams {
   includeTurns?: boolean | null;
 }
 
-/** ThreadReadResponse is the answer to thread/read. */
+/** ThreadReadResponse has the thread. */
 export interface ThreadReadResponse {
   thread: Thread;
 }
 
-/** ThreadResumeInitialTurnsPageParams asks for a page of turns, as ThreadTurnsListParams does. */
+/** ThreadResumeInitialTurnsPageParams requests a page of turns. Its members have the same meaning as in ThreadTurnsListParams. */
 export interface ThreadResumeInitialTurnsPageParams {
   limit?: number | null;
   sortDirection?: "asc" | "desc" | null;
   itemsView?: "notLoaded" | "summary" | "full" | null;
 }
 
-/** ThreadResumeParams loads a stored thread, or subscribes to a loaded one. With Path the server reads the rollout from there and ignores ThreadID. With History a new thread begins with these items, and the response has its id. ThreadID must not be that of a loaded thread then. */
+/** ThreadResumeParams loads a stored thread, or subscribes to a loaded one. */
 export interface ThreadResumeParams {
+  /** threadId is ignored with path. With history, it must not be the id of a loaded thread. */
   threadId: string;
-  /** Only with the capability experimentalApi. */
+  /** path is the rollout to read. Only with the capability experimentalApi. */
   path?: string | null;
   model?: string | null;
   modelProvider?: string | null;
@@ -3160,14 +3612,15 @@ export interface ThreadResumeParams {
   config?: { [key: string]: unknown } | null;
   baseInstructions?: string | null;
   developerInstructions?: string | null;
+  /** excludeTurns leaves the turns out of the response. */
   excludeTurns?: boolean | null;
-  /** Only with the capability experimentalApi. */
+  /** initialTurnsPage requests a page of turns in the response. Only with the capability experimentalApi. */
   initialTurnsPage?: ThreadResumeInitialTurnsPageParams | null;
-  /** Only with the capability experimentalApi. */
+  /** history starts a new thread with these items. The response has its id. Only with the capability experimentalApi. */
   history?: Array<unknown> | null;
 }
 
-/** ThreadResumeResponse is the answer to thread/resume. InitialTurnsPage is null unless the client asks for it. With TurnsBackwardsCursor a descending page of thread/turns/list begins with the last turn, with ItemsBackwardsCursor one of thread/items/list with the last item; they are null in a thread without any. */
+/** ThreadResumeResponse has the thread and the settings of its next turn. The cursors are null if the thread is empty. */
 export interface ThreadResumeResponse {
   thread: Thread;
   model: string;
@@ -3176,114 +3629,134 @@ export interface ThreadResumeResponse {
   disabledPluginIds: Array<string>;
   cwd: string;
   runtimeWorkspaceRoots: Array<string>;
+  /** instructionSources are the paths of the AGENTS.md files that apply. */
   instructionSources: Array<string>;
   approvalPolicy: AskForApproval;
   approvalsReviewer: ApprovalsReviewer;
   sandbox: SandboxPolicy;
+  /** activePermissionProfile is null if a client or the configuration set the sandbox without a profile. */
   activePermissionProfile: ActiveProfile | null;
   reasoningEffort: string | null;
   multiAgentMode: "explicitRequestOnly";
   collaborationMode: ActiveMode;
+  /** initialTurnsPage is null unless it was requested. */
   initialTurnsPage: ThreadTurnsListResponse | null;
+  /** turnsBackwardsCursor is the cursor of a descending page of thread/turns/list that begins with the last turn. */
   turnsBackwardsCursor: string | null;
+  /** itemsBackwardsCursor is the cursor of a descending page of thread/items/list that begins with the last item. */
   itemsBackwardsCursor: string | null;
 }
 
-/** ThreadRevertParams takes a turn, and all behind it, out of a thread that has no turn under way. Files that the turns changed stay as they are. If the last turn of the thread is not ExpectedLastTurnID, the request is rejected with kind staleTurn, and the error has the last turn's id. */
+/** ThreadRevertParams removes a turn and all later turns from a thread without an active turn. The files that the turns changed stay unchanged. */
 export interface ThreadRevertParams {
   threadId: string;
+  /** beforeTurnId is the first turn to remove. */
   beforeTurnId: string;
+  /** expectedLastTurnId, if not null, must be the last turn of the thread. Otherwise the request is rejected with kind staleTurn, and the error has the id of the last turn. */
   expectedLastTurnId?: string | null;
 }
 
-/** ThreadRevertResponse has the thread without its turns. The cursors have the meaning of ThreadResumeResponse. RemovedTurnIDs are the turns that were removed, in order. */
+/** ThreadRevertResponse has the thread without its turns. The cursors have the same meaning as in ThreadResumeResponse. */
 export interface ThreadRevertResponse {
   thread: Thread;
   turnsBackwardsCursor: string | null;
   itemsBackwardsCursor: string | null;
+  /** removedTurnIds are the turns that were removed, in order. */
   removedTurnIds: Array<string>;
 }
 
-/** ThreadRevertUndoParams brings back the turns that the last revert or rollback removed. It is rejected with kind nothingToUndo if a turn has begun since, or if something else joined the context. If the first turn to come back is not ExpectedTurnID, it is rejected with kind staleTurn, and the error has the id of that turn. */
+/** ThreadRevertUndoParams restores the turns that the last revert or rollback removed. It is rejected with kind nothingToUndo if a turn has begun since, or if other items joined the context. */
 export interface ThreadRevertUndoParams {
   threadId: string;
+  /** expectedTurnId, if not null, must be the first turn to restore. Otherwise the request is rejected with kind staleTurn, and the error has the id of that turn. */
   expectedTurnId?: string | null;
 }
 
-/** ThreadRevertUndoResponse has the members of ThreadRevertResponse. RestoredTurnIDs are the turns that came back, in order. thread/reverted follows, so that clients read the turns again. */
+/** ThreadRevertUndoResponse has the members of ThreadRevertResponse. A thread/reverted notification follows, so that clients read the turns again. */
 export interface ThreadRevertUndoResponse {
   thread: Thread;
   turnsBackwardsCursor: string | null;
   itemsBackwardsCursor: string | null;
+  /** restoredTurnIds are the restored turns, in order. */
   restoredTurnIds: Array<string>;
 }
 
-/** ThreadRevertedNotification reports that the last turns of a thread were removed, or that an undo brought them back. */
+/** ThreadRevertedNotification reports that the last turns of a thread were removed, or that an undo restored them. */
 export interface ThreadRevertedNotification {
   threadId: string;
 }
 
-/** ThreadRollbackParams removes the last turns of a thread, at most all. ExpectedLastTurnID has the meaning of ThreadRevertParams. */
+/** ThreadRollbackParams removes the last turns of a thread. */
 export interface ThreadRollbackParams {
   threadId: string;
+  /** numTurns is the number of turns to remove. If it is greater than the number of turns, all are removed. */
   numTurns: number;
+  /** expectedLastTurnId has the same meaning as in ThreadRevertParams. */
   expectedLastTurnId?: string | null;
 }
 
-/** ThreadRollbackResponse shows the thread with the turns that are left. */
+/** ThreadRollbackResponse has the thread with the remaining turns. */
 export interface ThreadRollbackResponse {
   thread: Thread;
 }
 
-/** ThreadSearchOccurrence is a match in a message. Snippet is the text around it, with "... " before and " ..." after it where text is missing. TurnCursor is a cursor of thread/turns/list. Its page begins with this turn. */
+/** ThreadSearchOccurrence is a match in a message. */
 export interface ThreadSearchOccurrence {
   turnId: string;
   itemId: string;
+  /** snippet is the text around the match, with "... " before it and " ..." after it if text is missing there. */
   snippet: string;
   snippetMatchRange: ThreadSearchTextRange;
+  /** turnCursor is a cursor of thread/turns/list. Its page begins with this turn. */
   turnCursor: string;
 }
 
-/** ThreadSearchOccurrencesParams asks where in the messages of a thread, the user's and the agent's, a text stands; case does not matter. A page has by default 50 occurrences, at least 1 and at most 250, in the order of the messages. Cursor is the nextCursor of a page for the same thread and text. */
+/** ThreadSearchOccurrencesParams searches the messages of a thread, of the user and of the agent, for a text. Case is ignored. The occurrences are in the order of the messages. */
 export interface ThreadSearchOccurrencesParams {
   threadId: string;
   searchTerm: string;
+  /** cursor is the nextCursor of a page for the same thread and text. */
   cursor?: string | null;
+  /** limit is the number of occurrences of a page: 50 by default, at least 1 and at most 250. */
   limit?: number | null;
 }
 
-/** ThreadSearchOccurrencesResponse is a page of occurrences. NextCursor is null at the end. */
+/** ThreadSearchOccurrencesResponse is a page of occurrences. */
 export interface ThreadSearchOccurrencesResponse {
   data: Array<ThreadSearchOccurrence>;
+  /** nextCursor is null on the last page. */
   nextCursor: string | null;
 }
 
-/** ThreadSearchParams searches messages, previews and names of stored threads for a text. The search ignores case and finds parts of words. SortKey is relevance by default: first the threads whose preview or name matches, then those with the most matching messages. SortDirection, SourceKinds, Archived, Cursor and Limit have the meaning of ThreadListParams. The search includes threads of all providers. */
+/** ThreadSearchParams searches messages, previews and names of stored threads of all providers for a text. The search ignores case and finds parts of words. sortDirection, sourceKinds, archived, cursor and limit have the same meaning as in ThreadListParams. */
 export interface ThreadSearchParams {
   searchTerm: string;
   cursor?: string | null;
   limit?: number | null;
+  /** sortKey is relevance by default: first the threads whose preview or name matches, then the threads with the most matching messages. */
   sortKey?: "relevance" | "created_at" | "updated_at" | "recency_at" | null;
   sortDirection?: "asc" | "desc" | null;
   sourceKinds?: Array<"cli" | "vscode" | "exec" | "appServer" | "subAgent" | "subAgentReview" | "subAgentCompact" | "subAgentThreadSpawn" | "subAgentOther" | "unknown"> | null;
   archived?: boolean | null;
 }
 
-/** ThreadSearchResponse is a page of matches. The cursors have the meaning of ThreadListResponse. Complete is false while threads are indexed for the first time. A later search may find more then. */
+/** ThreadSearchResponse is a page of matches. The cursors have the same meaning as in ThreadListResponse. */
 export interface ThreadSearchResponse {
   data: Array<ThreadSearchResult>;
   nextCursor: string | null;
   backwardsCursor: string | null;
+  /** complete is false while threads are indexed for the first time. A later search can find more then. */
   complete: boolean;
 }
 
-/** ThreadSearchResult is a thread, and a line around what was found in it. */
+/** ThreadSearchResult is a thread with a match. */
 export interface ThreadSearchResult {
   thread: Thread;
+  /** snippet is a line around the match. */
   snippet: string;
 }
 
-/** ThreadSearchTextRange is a part of a snippet, in UTF-16 code units; End is behind it. */
+/** ThreadSearchTextRange is a range of a snippet in UTF-16 code units. end is exclusive. */
 export interface ThreadSearchTextRange {
   start: number;
   end: number;
@@ -3296,33 +3769,35 @@ export interface ThreadSessionStartedNotification {
   bootstrap: SessionBootstrap;
 }
 
-/** ThreadSessionStopRequestedNotification reports that a provider session gets no more requests. CreatedAt is in Unix seconds. */
+/** ThreadSessionStopRequestedNotification reports that a provider session gets no more requests. */
 export interface ThreadSessionStopRequestedNotification {
   threadId: string;
   sessionId: string;
+  /** createdAt is in Unix seconds. */
   createdAt: number;
 }
 
-/** ThreadSetNameParams names a thread, loaded or not. */
+/** ThreadSetNameParams sets the name of a thread, loaded or not. */
 export interface ThreadSetNameParams {
   threadId: string;
   name: string;
 }
 
-/** The answer to thread/name/set. */
+/** The result of thread/name/set. */
 export type ThreadSetNameResponse = Record<string, never>;
 
-/** ThreadShellCommandParams runs a script in the user's shell, in the thread's working directory and outside of the sandbox. TimeoutMs ends it after so many milliseconds; an hour by default, 0 at once. */
+/** ThreadShellCommandParams runs a script in the user's shell, in the thread's working directory and outside of the sandbox. */
 export interface ThreadShellCommandParams {
   threadId: string;
   command: string;
+  /** timeoutMs is the time limit in milliseconds. The default is one hour. 0 ends the script at once. */
   timeoutMs?: number | null;
 }
 
-/** The answer to thread/shellCommand. */
+/** The result of thread/shellCommand. */
 export type ThreadShellCommandResponse = Record<string, never>;
 
-/** ThreadStartParams begins a conversation. What is left out comes from the configuration; Config overrides single keys of it, dotted or nested. Permissions names a profile of permissionProfile/list; it excludes Sandbox. RuntimeWorkspaceRoots are absolute paths, by default Cwd. An ephemeral thread keeps no rollout. */
+/** ThreadStartParams starts a thread. Absent settings have the values of the configuration. */
 export interface ThreadStartParams {
   model?: string | null;
   modelProvider?: string | null;
@@ -3331,13 +3806,15 @@ export interface ThreadStartParams {
   approvalPolicy?: AskForApproval | null;
   approvalsReviewer?: ApprovalsReviewer | null;
   sandbox?: SandboxMode | null;
-  /** Only with the capability experimentalApi. */
+  /** permissions is the id of a profile of permissionProfile/list. It excludes sandbox. Only with the capability experimentalApi. */
   permissions?: string | null;
-  /** Only with the capability experimentalApi. */
+  /** runtimeWorkspaceRoots are absolute paths. The default is cwd. Only with the capability experimentalApi. */
   runtimeWorkspaceRoots?: Array<string> | null;
+  /** config overrides single keys of the configuration, dotted or nested. */
   config?: { [key: string]: unknown } | null;
   baseInstructions?: string | null;
   developerInstructions?: string | null;
+  /** ephemeral starts a thread without a rollout. */
   ephemeral?: boolean | null;
   threadSource?: string | null;
   /** Only with the capability experimentalApi. */
@@ -3346,7 +3823,7 @@ export interface ThreadStartParams {
   environments?: Array<TurnEnvironmentParams> | null;
 }
 
-/** ThreadStartResponse is the answer to thread/start: the thread and the settings its turns will use. */
+/** ThreadStartResponse has the thread and the settings of its next turn. */
 export interface ThreadStartResponse {
   thread: Thread;
   model: string;
@@ -3355,10 +3832,12 @@ export interface ThreadStartResponse {
   disabledPluginIds: Array<string>;
   cwd: string;
   runtimeWorkspaceRoots: Array<string>;
+  /** instructionSources are the paths of the AGENTS.md files that apply. */
   instructionSources: Array<string>;
   approvalPolicy: AskForApproval;
   approvalsReviewer: ApprovalsReviewer;
   sandbox: SandboxPolicy;
+  /** activePermissionProfile is null if a client or the configuration set the sandbox without a profile. */
   activePermissionProfile: ActiveProfile | null;
   reasoningEffort: string | null;
   multiAgentMode: "explicitRequestOnly";
@@ -3378,45 +3857,48 @@ export interface ThreadStatusChangedNotification {
   status: ThreadStatus;
 }
 
-/** ThreadTimelineEntry is an entry of a timeline: {"type": "item", "position": 8, ...}. Position is the ordinal of its rollout line. Entries with the same position have the order summary, trimPoint, turnStarted, item, turnCompleted. Trimmed is set if an entry is before the latest trim point, or belongs to an earlier one. */
+/** ThreadTimelineEntry is an entry of a timeline, with a tag: {"type": "item", "position": 8, ...}. Position is the ordinal of its rollout line. Entries with the same position have the order summary, trimPoint, turnStarted, item, turnCompleted. Trimmed is set if an entry is before the latest trim point, or belongs to an earlier one. */
 export type ThreadTimelineEntry = TimelineItem | TimelineTurnStarted | TimelineTurnCompleted | TimelineSummary | TimelineTrimPoint;
 
-/**
- * ThreadTimelineListParams asks for a page of a timeline. Limit is 100 by default and at most 1000. At most one of Cursor, From and Around is there; the default is the newest page.
- *
- * - Cursor is a NextCursor: the page ends before the entry that it names. - From is a NewerCursor: the page begins with the entry that it names. - Around is the id of an item: the page has it in the middle, as far as there are entries. TurnID is its turn. Without TurnID it is the last item with this id, and old items take longer.
- *
- * TextLimit is the largest number of characters of a text in an item. IncludeTotal asks for FirstIndex and Total.
- */
+/** ThreadTimelineListParams requests a page of a timeline. At most one of cursor, from and around is permitted. The default is the newest page. */
 export interface ThreadTimelineListParams {
   threadId: string;
+  /** cursor is the nextCursor of a page. The new page ends before the entry of the cursor. */
   cursor?: string | null;
+  /** limit is the number of entries of a page: 100 by default, at most 1,000. */
   limit?: number | null;
+  /** from is the newerCursor of a page. The new page begins with the entry of the cursor. */
   from?: string | null;
+  /** around is the id of an item. The page has the item in the middle, if there are enough entries. */
   around?: string | null;
+  /** turnId is the turn of the item of around. By default, the last item with the id is selected, and old items take longer. */
   turnId?: string | null;
+  /** textLimit is the maximum number of characters of a text in an item. */
   textLimit?: number | null;
+  /** includeTotal requests FirstIndex and Total in the response. */
   includeTotal?: boolean | null;
 }
 
-/**
- * ThreadTimelineListResponse is a page of a timeline. The newest page is first; within a page the oldest entry is first. NextCursor is null on the page with the oldest entry. ActiveRealtimeSessionAtPageStart is always null. A cursor names an entry at an end of its page, so later entries, trims and undos do not move older pages.
- *
- * NewerCursor is there if the page does not have the newest entry, and only for requests with From or Around. FirstIndex is the index of the first entry of the page; the oldest entry of the timeline has 0. Total is the number of entries of the timeline.
- */
+/** ThreadTimelineListResponse is a page of a timeline. The newest page is first; within a page the oldest entry is first. A cursor refers to an entry at an end of its page, so later entries, trims and undos do not move older pages. */
 export interface ThreadTimelineListResponse {
   data: Array<ThreadTimelineEntry>;
+  /** nextCursor is null on the page with the oldest entry. */
   nextCursor: string | null;
+  /** activeRealtimeSessionAtPageStart is always null. */
   activeRealtimeSessionAtPageStart: string | null;
+  /** newerCursor is absent if the page has the newest entry, or if the request had neither From nor Around. */
   newerCursor?: string;
+  /** firstIndex is the index of the first entry of the page. The oldest entry of the timeline has 0. It is absent unless it was requested. */
   firstIndex?: number;
+  /** total is the number of entries of the timeline. It is absent unless it was requested. */
   total?: number;
 }
 
-/** ThreadTokenUsage is the token usage of a thread and of its last model request. ModelContextWindow is in tokens, or null if unknown. */
+/** ThreadTokenUsage is the token usage of a thread and of its last model request. */
 export interface ThreadTokenUsage {
   total: TokenUsageBreakdown;
   last: TokenUsageBreakdown;
+  /** modelContextWindow is in tokens, or null if unknown. */
   modelContextWindow: number | null;
 }
 
@@ -3439,28 +3921,34 @@ export interface ThreadTrimPointRemovedNotification {
   trimPointId: string;
 }
 
-/** ThreadTurnsListParams asks for a page of a thread's turns: by default of 25, at least of 1 and at most of 100, the newest first, with summaries of their items. Cursor is a cursor of a page of the same thread. */
+/** ThreadTurnsListParams requests a page of a thread's turns. */
 export interface ThreadTurnsListParams {
   threadId: string;
+  /** cursor is a cursor of a page of the same thread. */
   cursor?: string | null;
+  /** limit is the number of turns of a page: 25 by default, at least 1 and at most 100. */
   limit?: number | null;
+  /** sortDirection is desc by default: the newest turn first. */
   sortDirection?: "asc" | "desc" | null;
+  /** itemsView is summary by default: the first message of the user and the last message of the agent. */
   itemsView?: "notLoaded" | "summary" | "full" | null;
 }
 
-/** ThreadTurnsListResponse is a page of turns. The summary of a turn's items is the first message of the user and the last message of the agent. NextCursor is the cursor of the next page, or null at the end. BackwardsCursor starts at the page's first turn, in the other direction. It is null for an empty page. */
+/** ThreadTurnsListResponse is a page of turns. */
 export interface ThreadTurnsListResponse {
   data: Array<Turn>;
+  /** nextCursor is the cursor of the next page, or null on the last one. */
   nextCursor: string | null;
+  /** backwardsCursor is the cursor of the page that begins with this page's first turn, in the other direction. It is null for an empty page. */
   backwardsCursor: string | null;
 }
 
-/** ThreadUnarchiveParams brings a thread back from the archive. */
+/** ThreadUnarchiveParams moves a thread back from the archive. */
 export interface ThreadUnarchiveParams {
   threadId: string;
 }
 
-/** ThreadUnarchiveResponse shows the thread, which is not loaded, without its turns. */
+/** ThreadUnarchiveResponse has the thread, which is not loaded, without its turns. */
 export interface ThreadUnarchiveResponse {
   thread: Thread;
 }
@@ -3470,60 +3958,67 @@ export interface ThreadUnarchivedNotification {
   threadId: string;
 }
 
-/** ThreadUnsubscribeParams ends the notifications of a thread to the caller. */
+/** ThreadUnsubscribeParams stops the notifications of a thread to the caller. */
 export interface ThreadUnsubscribeParams {
   threadId: string;
 }
 
-/** ThreadUnsubscribeResponse has the status before the request. */
+/** ThreadUnsubscribeResponse has the state before the request. */
 export interface ThreadUnsubscribeResponse {
   status: "notLoaded" | "notSubscribed" | "unsubscribed";
 }
 
-/** ThreadUsageListParams asks for the model requests of a thread. Limit is 100 if nil, and at most 1,000. */
+/** ThreadUsageListParams requests the model requests of a thread. */
 export interface ThreadUsageListParams {
   threadId: string;
+  /** cursor is the nextCursor of the page before. */
   cursor?: string | null;
+  /** limit is the number of model requests of a page: 100 by default, at most 1,000. */
   limit?: number | null;
 }
 
-/** ThreadUsageListResponse is a page of the model requests of a thread, newest first. Total counts all of them. */
+/** ThreadUsageListResponse is a page of the model requests of a thread, newest first. */
 export interface ThreadUsageListResponse {
   data: Array<ModelRequestUsage>;
+  /** total has the sums of all pages. */
   total: ModelRequestTotal;
   nextCursor: string | null;
 }
 
-/** TimelineItem is an item that is completed. Its turn may still run. Truncated is set if a text of the item was cut to the TextLimit of the request; thread/item/read returns the whole item. */
+/** TimelineItem is a completed item. Its turn can still be active. */
 export interface TimelineItem {
   type: "item";
   position: number;
   turnId: string;
   item: ThreadItem;
   trimmed: boolean;
+  /** truncated is set if a text of the item was cut to the TextLimit of the request. thread/item/read returns the whole item. */
   truncated?: boolean;
 }
 
-/** TimelineSummary is the banner of a trim point with a summary. Text is the summary of the entries before it. */
+/** TimelineSummary is the banner of a trim point with a summary. */
 export interface TimelineSummary {
   type: "summary";
   position: number;
   trimPointId: string;
+  /** text is the summary of the entries before it. */
   text: string;
   trimmed: boolean;
 }
 
-/** TimelineTrimPoint is the divider of a trim point. Label is a line to show on it, HiddenMessageCount how many messages of the user and the agent are before it. */
+/** TimelineTrimPoint is the divider of a trim point. */
 export interface TimelineTrimPoint {
   type: "trimPoint";
   position: number;
   trimPoint: TrimPoint;
+  /** hiddenMessageCount is the number of messages of the user and the agent before the trim point. */
   hiddenMessageCount: number;
+  /** label is a line to show on the divider. */
   label: string;
   trimmed: boolean;
 }
 
-/** TimelineTurnCompleted is the end of a turn. An active turn has none, nor a turn that a crash interrupted and that was not resumed. Times have the meaning of Turn. */
+/** TimelineTurnCompleted is the end of a turn. An active turn has none, nor a turn that a crash interrupted and that was not resumed. Times have the same meaning as in Turn. */
 export interface TimelineTurnCompleted {
   type: "turnCompleted";
   position: number;
@@ -3536,11 +4031,12 @@ export interface TimelineTurnCompleted {
   trimmed: boolean;
 }
 
-/** TimelineTurnStarted is the begin of a turn. If no line of the rollout begins the turn, its first item does. StartedAt is in Unix seconds, or null if unknown. */
+/** TimelineTurnStarted is the begin of a turn. If no line of the rollout begins the turn, its first item does. */
 export interface TimelineTurnStarted {
   type: "turnStarted";
   position: number;
   turnId: string;
+  /** startedAt is in Unix seconds, or null if unknown. */
   startedAt: number | null;
   trimmed: boolean;
 }
@@ -3555,107 +4051,133 @@ export interface TokenUsageBreakdown {
   reasoningOutputTokens: number;
 }
 
-/** ToolRequestUserInputAnswer has the options that the user chose for one question, or the text that the user wrote. */
+/** ToolRequestUserInputAnswer has the selected options of one question, or the text of the user. */
 export interface ToolRequestUserInputAnswer {
   answers: Array<string>;
 }
 
-/** ToolRequestUserInputOption is an answer to choose. */
+/** ToolRequestUserInputOption is an answer to select. */
 export interface ToolRequestUserInputOption {
   label: string;
   description: string;
 }
 
-/** ToolRequestUserInputParams asks the user questions. ItemID is the id of the call. IsBlocking is set in plan mode, because the work needs the answers. AutoResolutionMs is always null. */
+/** ToolRequestUserInputParams asks the user questions. */
 export interface ToolRequestUserInputParams {
   threadId: string;
   turnId: string;
+  /** itemId is the id of the call. */
   itemId: string;
   questions: Array<ToolRequestUserInputQuestion>;
+  /** isBlocking is set in plan mode, because the work depends on the answers. */
   isBlocking: boolean;
+  /** autoResolutionMs is always null. */
   autoResolutionMs: number | null;
 }
 
-/** ToolRequestUserInputQuestion is a question with answers to choose from. IsOther is always set: the user may answer in words of their own. IsSecret never is. */
+/** ToolRequestUserInputQuestion is a question with answers to select from. */
 export interface ToolRequestUserInputQuestion {
   id: string;
   header: string;
   question: string;
+  /** isOther is always true: the user can answer in other words. */
   isOther: boolean;
+  /** isSecret is always false. */
   isSecret: boolean;
   options: Array<ToolRequestUserInputOption>;
 }
 
-/** ToolRequestUserInputResponse is the answers by the ids of the questions. */
+/** ToolRequestUserInputResponse has the answers of the user. */
 export interface ToolRequestUserInputResponse {
+  /** answers has the answers by the ids of the questions. */
   answers: { [key: string]: ToolRequestUserInputAnswer };
 }
 
-/** TrimPoint is a boundary in a thread. The model does not receive the items before it, but clients can read them. It still receives pinned items and, after a compaction, messages of the user. CreatedAt is in Unix seconds. BeforeEntryID is the last thread item before the boundary, FirstKeptItemID the first one after it, or null. PrunedMessageCount and PrunedTurnIDs count what this point removed from the context, without the turns of earlier points. Summary replaces them, or is null. */
+/** TrimPoint is a boundary in a thread. The model does not receive the items before it, except pinned items and, after a compaction, messages of the user. Clients can read them. */
 export interface TrimPoint {
   id: string;
+  /** createdAt is in Unix seconds. */
   createdAt: number;
+  /** beforeEntryId is the last thread item before the boundary, or null. */
   beforeEntryId: string | null;
+  /** firstKeptItemId is the first thread item after the boundary, or null. */
   firstKeptItemId: string | null;
+  /** prunedMessageCount is the number of messages that this point removed from the context. */
   prunedMessageCount: number;
+  /** prunedTurnIds are the turns that this point removed from the context, without the turns of earlier points. */
   prunedTurnIds: Array<string>;
+  /** summary replaces the removed items, or is null. */
   summary: string | null;
+  /** reason is trim for a request, compaction for a compaction, or historyLimit if the context had more turns than history.maxSize permits. */
   reason: "trim" | "compaction" | "historyLimit";
 }
 
-/** Turn is one user input and everything until the agent stops. Times are in Unix seconds, the duration in milliseconds; they are null if unknown. RootTurnID is the first turn of a chain of turns: the turn itself, unless turn/start named another. Error is set for a failed turn only. */
+/** Turn is one input of the user and all work on it, until the agent stops. Times are in Unix seconds or null if unknown. */
 export interface Turn {
   id: string;
+  /** rootTurnId is the first turn of a chain of turns: the turn itself, unless turn/start set another one. */
   rootTurnId: string | null;
   items: Array<ThreadItem>;
+  /** itemsView is notLoaded if items is empty, summary if it has the main messages, and full if it has all. */
   itemsView: "notLoaded" | "summary" | "full";
   status: TurnStatus;
+  /** error is null unless the turn failed. */
   error: TurnError | null;
   startedAt: number | null;
   completedAt: number | null;
+  /** durationMs is in milliseconds, or null if unknown. */
   durationMs: number | null;
 }
 
-/** TurnCompletedNotification reports that a turn ended. It is sent once per turn, and no notification of the turn follows it. Its items are at most the agent's last message. Metadata is absent if the turn changed no file. */
+/** TurnCompletedNotification reports that a turn ended. It is sent once per turn, and no notification of the turn follows it. The items of the turn are at most the agent's last message. */
 export interface TurnCompletedNotification {
   threadId: string;
   turn: Turn;
+  /** metadata is absent if the turn changed no file. */
   metadata?: TurnMetadata;
 }
 
-/** TurnDiffUpdatedNotification has the changes of a turn so far, as one diff in git's format. It is empty if the turn reverted its own changes. */
+/** TurnDiffUpdatedNotification has all changes of a turn until now. */
 export interface TurnDiffUpdatedNotification {
   threadId: string;
   turnId: string;
+  /** diff is in git's format. It is empty if the turn reverted its own changes. */
   diff: string;
 }
 
-/** TurnEnvironmentParams selects an environment. Its Cwd and RuntimeWorkspaceRoots replace the thread's. */
+/** TurnEnvironmentParams selects an environment. Its cwd and runtimeWorkspaceRoots replace those of the thread. */
 export interface TurnEnvironmentParams {
   environmentId: string;
   cwd: string;
   runtimeWorkspaceRoots?: Array<string> | null;
 }
 
-/** TurnError is the reason why a turn failed, or why a request is retried. Message is for people, CodexErrorInfo for programs. AdditionalDetails is the response of the provider. Misalignment is always null. */
+/** TurnError is the reason for which a turn failed, or a request is retried. */
 export interface TurnError {
+  /** message is for people. */
   message: string;
+  /** codexErrorInfo is for programs. */
   codexErrorInfo: CodexErrorInfo | null;
+  /** additionalDetails is the response of the provider, or null. */
   additionalDetails: string | null;
+  /** misalignment is always null. */
   misalignment: unknown;
 }
 
-/** TurnInterruptParams ends a turn. Without ThreadID the turn is found by its id; without TurnID the thread's active turn is meant. */
+/** TurnInterruptParams interrupts a turn. */
 export interface TurnInterruptParams {
+  /** threadId can be absent if turnId is given. */
   threadId?: string | null;
+  /** turnId is by default the active turn of the thread. */
   turnId?: string | null;
 }
 
-/** The answer to turn/interrupt. */
+/** The result of turn/interrupt. */
 export type TurnInterruptResponse = Record<string, never>;
 
-/** TurnMetadata has results of a turn beside its items. Diff is the diff of the files that the turn changed. */
+/** TurnMetadata has results of a turn beside its items. */
 export interface TurnMetadata {
+  /** diff is the diff of the files that the turn changed. */
   diff: DiffSummary;
 }
 
@@ -3673,32 +4195,38 @@ export interface TurnPlanUpdatedNotification {
   plan: Array<TurnPlanStep>;
 }
 
-/** TurnPromptProgressNotification reports how far the provider has read the prompt of a turn's request. */
+/** TurnPromptProgressNotification reports the progress of the provider in reading the prompt of a turn's request. */
 export interface TurnPromptProgressNotification {
   threadId: string;
   turnId: string;
   totalTokens: number;
+  /** cachedTokens is the number of tokens that the provider kept from an earlier request. */
   cachedTokens: number;
+  /** processedTokens is the number of tokens that the provider has read, including cachedTokens. */
   processedTokens: number;
+  /** timeMs is the time since the provider began to read, or 0. */
   timeMs: number;
 }
 
-/** TurnStartParams gives the agent something to do. Overrides hold for this turn and those after it; OutputSchema, a JSON Schema of the last message, for this turn only. RootTurnID names the turn that this one is done for. Effort is a word that the provider knows. */
+/** TurnStartParams starts a turn with the user's input, or adds the input to the active turn. Settings override those of the thread for this turn and later ones. */
 export interface TurnStartParams {
   threadId: string;
   input: Array<UserInput>;
   clientUserMessageId?: string | null;
+  /** rootTurnId is the turn on whose behalf this turn runs. */
   rootTurnId?: string | null;
   cwd?: string | null;
   approvalPolicy?: AskForApproval | null;
   approvalsReviewer?: ApprovalsReviewer | null;
   sandboxPolicy?: SandboxPolicy | null;
-  /** Only with the capability experimentalApi. */
+  /** permissions is the id of a profile of permissionProfile/list. Only with the capability experimentalApi. */
   permissions?: string | null;
   model?: string | null;
   serviceTier?: string | null;
+  /** effort is the reasoning effort, in the provider's words. */
   effort?: string | null;
   summary?: "auto" | "concise" | "detailed" | "none" | null;
+  /** outputSchema is a JSON Schema of the last message, for this turn only. */
   outputSchema?: unknown;
   /** Only with the capability experimentalApi. */
   collaborationMode?: CollaborationMode | null;
@@ -3708,9 +4236,11 @@ export interface TurnStartParams {
   environments?: Array<TurnEnvironmentParams> | null;
 }
 
-/** TurnStartResponse is the response to turn/start. If a turn is active, the input joined it, and Turn is that turn. SlashCommand is set if the input was an executed slash command, for clients with that capability. Turn is then the turn that the command began, or the active one, or else an empty completed turn that the thread does not store. */
+/** TurnStartResponse has the new turn, or the active turn if the input joined it. */
 export interface TurnStartResponse {
+  /** turn is, for a slash command, the turn that the command started, or the active one, or else an empty completed turn that the thread does not store. */
   turn: Turn;
+  /** slashCommand is set if the input was an executed slash command, for clients with that capability. */
   slashCommand?: SlashCommandExecuteResponse;
 }
 
@@ -3723,59 +4253,66 @@ export interface TurnStartedNotification {
 /** TurnStatus is the state of a turn. */
 export type TurnStatus = "completed" | "interrupted" | "failed" | "inProgress";
 
-/** TurnSteerParams adds input to the turn under way, which must be ExpectedTurnID. */
+/** TurnSteerParams adds input to the active turn. */
 export interface TurnSteerParams {
   threadId: string;
   input: Array<UserInput>;
+  /** expectedTurnId must be the active turn. */
   expectedTurnId: string;
   clientUserMessageId?: string | null;
 }
 
-/** TurnSteerResponse names the turn that took the input. */
+/** TurnSteerResponse has the turn that got the input. */
 export interface TurnSteerResponse {
   turnId: string;
 }
 
-/** UserInput is one part of the user's input: {"type": "text", "text": ...} and so on. Params accept complete variants only. Elsewhere, in items of files and of other versions, any other part is an *Unknown. */
+/** UserInput is one part of the user's input, with a tag: {"type": "text", "text": ...} and so on. Params accept complete variants only. Elsewhere, in items of files and of other versions, any other part is an *Unknown. */
 export type UserInput = TextInput | ImageInput | LocalImageInput | AudioInput | LocalAudioInput | SkillInput | MentionInput;
 
-/** UserMessageItem is a message of the user. ClientID is the clientUserMessageId of its request. */
+/** UserMessageItem is a message of the user. */
 export interface UserMessageItem {
   type: "userMessage";
   id: string;
+  /** clientId is the clientUserMessageId of its request. */
   clientId: string | null;
   content: Array<UserInput>;
   startedAtMs: number | null;
   completedAtMs: number | null;
 }
 
-/** WarningNotification is for the user to read. ThreadID is null for what concerns no thread in particular. */
+/** WarningNotification has a warning for the user. */
 export interface WarningNotification {
+  /** threadId is null for a warning about no thread in particular. */
   threadId: string | null;
   message: string;
 }
 
-/** WebSearchAction is one step of a search. Query and Queries belong to search, URL to openPage and findInPage, Pattern to findInPage. */
+/** WebSearchAction is one step of a search: search with query and queries, openPage with url, findInPage with url and pattern, or other. */
 export type WebSearchAction =
   | { type: "search"; query: string | null; queries: Array<string> | null }
   | { type: "openPage"; url: string | null }
   | { type: "findInPage"; url: string | null; pattern: string | null }
   | { type: "other" };
 
-/** WebSearchItem is a search of the web by the model's provider. Query is a short description of the search. Action is null if the rollout does not have it. Results are null unless a tool of the reference implementation returned them. */
+/** WebSearchItem is a search of the web by the model's provider. */
 export interface WebSearchItem {
   type: "webSearch";
   id: string;
+  /** query is a short description of the search. */
   query: string;
+  /** action is null if the rollout lacks it. */
   action: WebSearchAction | null;
+  /** results are null unless a tool of the reference implementation returned them. */
   results: Array<unknown> | null;
   startedAtMs: number | null;
   completedAtMs: number | null;
 }
 
-/** WorkspaceWrite lets commands write in the working directory, the named roots (absolute paths) and, unless excluded, in $TMPDIR and /tmp. */
+/** WorkspaceWrite permits commands to write in the working directory, in the writable roots and, unless excluded, in $TMPDIR and /tmp. */
 export interface WorkspaceWrite {
   type: "workspaceWrite";
+  /** writableRoots are absolute paths. */
   writableRoots?: Array<string>;
   networkAccess?: boolean;
   excludeTmpdirEnvVar?: boolean;
@@ -3842,7 +4379,7 @@ export interface Methods {
   "thread/checkpoint/list": { params: ThreadCheckpointListParams; result: ThreadCheckpointListResponse };
   /** Compares the files with a checkpoint. */
   "thread/checkpoint/diff": { params: ThreadCheckpointDiffParams; result: ThreadCheckpointDiffResponse };
-  /** Undoes what turns changed in the files, the conversation, or both. */
+  /** Undoes the changes of turns in the files, the conversation, or both. */
   "thread/checkpoint/revert": { params: ThreadCheckpointRevertParams; result: ThreadCheckpointRevertResponse };
   /** Starts a turn with the user's input, or adds the input to the active turn. */
   "turn/start": { params: TurnStartParams; result: TurnStartResponse };
@@ -3902,7 +4439,7 @@ export interface Methods {
   "thread/backgroundTerminals/clean": { params: ThreadBackgroundTerminalsCleanParams; result: ThreadBackgroundTerminalsCleanResponse };
   /** Starts a turn that compacts the context. */
   "thread/compact/start": { params: ThreadCompactStartParams; result: ThreadCompactStartResponse };
-  /** Drafts a compaction, and lists what it would lose. */
+  /** Drafts a compaction, and lists the facts that it would lose. */
   "thread/compact/propose": { params: ThreadCompactProposeParams; result: ThreadCompactProposeResponse };
   /** Applies the compaction of a draft, with its text or an edited one. */
   "thread/compact/commit": { params: ThreadCompactCommitParams; result: ThreadCompactCommitResponse };

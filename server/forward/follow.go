@@ -27,7 +27,7 @@ type followed struct {
 	knowsLast bool
 }
 
-// begin notes that a turn is under way.
+// begin records that a turn is under way.
 func (f *followed) begin(turn string) {
 	if f.last != turn {
 		f.completed = map[string]bool{}
@@ -35,7 +35,7 @@ func (f *followed) begin(turn string) {
 	f.turn, f.last, f.knowsLast = turn, turn, true
 }
 
-// end notes that no turn is under way.
+// end records that no turn is under way.
 func (f *followed) end(turn string) { f.turn, f.isActive, f.last, f.knowsLast = "", false, turn, true }
 
 // follow notes which threads the client follows after a response. The notifications of the link come later.
@@ -115,7 +115,7 @@ type identified struct {
 	ID string `json:"id"`
 }
 
-// followLocked notes that the client gets the notifications of a thread through a link. What it knows about the
+// followLocked records that the client gets the notifications of a thread through a link. What it knows about the
 // thread stays.
 func (s *session) followLocked(thread string, l *link) *followed {
 	f := s.followed[thread]

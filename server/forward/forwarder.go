@@ -107,7 +107,8 @@ func (f *Forwarder) Disconnect(conn uint64) {
 	}
 }
 
-// Route takes a request for a thread that is not loaded here, or for a new thread of another node.
+// Route accepts a request for a thread that is not loaded here, or for a new thread of another
+// node. It returns false for other requests.
 func (f *Forwarder) Route(to protocol.Caller, method string, params json.RawMessage) bool {
 	if method == "thread/start" {
 		return f.routeStart(to, params)

@@ -77,7 +77,7 @@ func (f *Forwarder) isSilent(n Node) bool {
 	return ok && time.Since(at) < f.DialTimeout
 }
 
-// noteSilence notes whether a node has answered an attempt to connect. A node that refuses a connection at once
+// noteSilence records whether a node has answered an attempt to connect. A node that refuses a connection at once
 // has.
 func (f *Forwarder) noteSilence(n Node, err error) {
 	f.mu.Lock()

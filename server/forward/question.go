@@ -42,7 +42,7 @@ func (l *link) answer(id uint64, result json.RawMessage, err error) {
 	}
 }
 
-// resolve tells the client that a request of the owner needs no response any more.
+// resolve notifies the client that a request of the owner needs no response any more.
 func (l *link) resolve(params json.RawMessage) {
 	var n protocol.ServerRequestResolvedNotification
 	if protocol.Unmarshal(params, &n) != nil {

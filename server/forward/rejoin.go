@@ -53,7 +53,7 @@ func (s *session) isFollowed(thread string, f *followed) bool {
 	return s.followed[thread] == f && s.ctx.Err() == nil
 }
 
-// giveUp tells the client that a thread could not be resumed.
+// giveUp notifies the client that a thread could not be resumed.
 func (s *session) giveUp(thread string, f *followed, err error) {
 	s.Report(fmt.Errorf("thread %s is not resumed after the end of its owner: %w", thread, err))
 	s.mu.Lock()
@@ -71,8 +71,8 @@ func isTemporary(err *protocol.Error) bool {
 		protocol.KindStorage, protocol.KindOverloaded}, func(k protocol.Kind) bool { return isKind(err, k) })
 }
 
-// resume resumes a thread, and tells the client what has happened to the turns that it does not know. After the
-// disconnect it returns nil.
+// resume resumes a thread, and notifies the client of the changes of the turns that it does not
+// know. After the disconnect it returns nil.
 func (s *session) resume(thread string, f *followed, awaitsFolder bool) *protocol.Error {
 	params := f.params
 	if params == nil {
@@ -95,7 +95,7 @@ func (s *session) resume(thread string, f *followed, awaitsFolder bool) *protoco
 	}
 }
 
-// rejoined notes that a thread was resumed for the client, through a link or here. A former owner that still passes
+// rejoined records that a thread was resumed for the client, through a link or here. A former owner that still passes
 // notifications on waits for it.
 func (s *session) rejoined(thread string, f *followed, o outcome) {
 	var resumed struct {

@@ -205,7 +205,7 @@ func (e *edge) connect(optOut ...string) *end {
 	return here
 }
 
-// turn sends turn/start with a text.
+// start sends turn/start with a text.
 func (e *edge) start(text string) (id int) {
 	e.last++
 	_, err := fmt.Fprintf(e.client, `{"id":%d,"method":"turn/start","params":{"threadId":"T","input":[{"type":"text","text":%q}]}}`+"\n",

@@ -88,7 +88,7 @@ func (s *session) sendLocked(r *request) bool {
 	return l != nil && l.send(r)
 }
 
-// enqueueLocked puts a request before those that the client sent later.
+// enqueueLocked inserts a request before those that the client sent later.
 func (s *session) enqueueLocked(r *request) {
 	q := s.queueLocked(r.thread)
 	i, _ := slices.BinarySearchFunc(q.waiting, r.number,
@@ -134,8 +134,8 @@ type task struct {
 	pause   time.Duration
 }
 
-// next takes the next work from a queue. It removes an empty queue. While the oldest request pauses, no later one
-// is sent. So requests that were rejected together pause once.
+// next returns the next work from a queue. It removes an empty queue. While the oldest request
+// pauses, no later one is sent. So requests that were rejected together pause once.
 func (s *session) next(thread string) task {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -166,8 +166,8 @@ func (s *session) sleep(pause time.Duration) {
 	}
 }
 
-// retry puts a request back that was not served, because the owner of its thread has changed. If the client follows
-// the thread through the link that rejected it, the thread is resumed before.
+// retry queues a request again that was not served, because the owner of its thread has changed. If
+// the client follows the thread through the link that rejected it, the thread is resumed before.
 func (s *session) retry(r *request, rejected *link) {
 	if r.thread == "" {
 		s.begin(r)

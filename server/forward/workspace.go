@@ -32,7 +32,7 @@ func announcement(workspaces []string) ([]byte, error) {
 	return append(text, '\n'), err
 }
 
-// noteWorkspaces notes where another node runs turns.
+// noteWorkspaces records the workspaces of another node.
 func (f *Forwarder) noteWorkspaces(n Node, params json.RawMessage) {
 	var w workspacesNotification
 	if err := protocol.Unmarshal(params, &w); err != nil {
@@ -66,7 +66,8 @@ func (f *Forwarder) nodeFor(dir string, refused []Node) Node {
 	}).node
 }
 
-// routeStart takes a request for a new thread whose directory is on another node.
+// routeStart accepts a request for a new thread whose directory is on another node. It returns
+// false for other requests.
 func (f *Forwarder) routeStart(to protocol.Caller, params json.RawMessage) bool {
 	dir := startDir(params)
 	if f.nodeFor(dir, nil) == (Node{}) {

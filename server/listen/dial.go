@@ -30,7 +30,7 @@ type DialOptions struct {
 // that of WebSocket.
 type StatusError struct{ Status int }
 
-// Error has the status.
+// Error returns a message with the status.
 func (e *StatusError) Error() string {
 	return fmt.Sprintf("the handshake was answered with %d %s", e.Status, http.StatusText(e.Status))
 }

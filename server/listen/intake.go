@@ -123,7 +123,7 @@ func (in *Intake) enqueue(h *holding, i int) (*waiter, error) {
 	return w, nil
 }
 
-// grantLocked gives the free shares of a class to those that wait longest.
+// grantLocked assigns the free shares of a class to the longest waiters.
 func (in *Intake) grantLocked(i int) {
 	c := &in.classes[i]
 	for len(c.held) < c.shares && len(c.queue) > 0 {
@@ -179,7 +179,7 @@ func (in *Intake) waitsLocked(h *holding) bool {
 	})
 }
 
-// release gives the shares back, also those that are waited for. The holding can be used again unless it was lost.
+// release returns the shares, also the requested ones. The holding can be used again unless it was lost.
 func (in *Intake) release(h *holding) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
@@ -188,7 +188,7 @@ func (in *Intake) release(h *holding) {
 	}
 }
 
-// end gives the shares back for good. A wait for one ends.
+// end returns the shares for good. A wait for one ends.
 func (in *Intake) end(h *holding) {
 	in.mu.Lock()
 	defer in.mu.Unlock()

@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// smallIntake has one share of each class.
+// smallIntake returns an intake with one share of each class.
 func smallIntake(maxPatience time.Duration) *Intake {
 	return &Intake{patience: 50 * time.Millisecond, maxPatience: maxPatience,
 		classes: [2]class{{bytes: mediumBytes, shares: 1}, {bytes: maxMessage, shares: 1}}}

@@ -29,7 +29,7 @@ const (
 // InUseError reports that another server listens on the socket.
 type InUseError struct{ Path string }
 
-// Error names the socket and the next action.
+// Error returns a message with the socket and the next action.
 func (e *InUseError) Error() string {
 	return fmt.Sprintf(
 		"app-server control socket is already in use at %s: stop its server, or listen on another path",
@@ -66,7 +66,7 @@ func listenUnix(path string) (*socket, error) {
 	return s, nil
 }
 
-// acquire takes the lock of the socket. If another process holds it and nothing answers at the socket, it tries
+// acquire acquires the lock of the socket. If another process holds it and nothing answers at the socket, it tries
 // again for a while: a server that was killed holds the lock until the commands that it was starting have begun
 // their programs.
 func acquire(lock *flock.Flock, path string) error {

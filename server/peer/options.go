@@ -53,7 +53,7 @@ type OptionError struct {
 	Cause, Next string
 }
 
-// Error has the key, the cause and the next action.
+// Error returns a message with the key, the cause and the next action.
 func (e *OptionError) Error() string { return e.Key + ": " + e.Cause + ": " + e.Next }
 
 // parseURL parses the URL of a port.

@@ -158,7 +158,7 @@ type DialError struct {
 	Err     error
 }
 
-// Error has the address and the cause.
+// Error returns a message with the address and the cause.
 func (e *DialError) Error() string { return fmt.Sprintf("the node at %s: %v", e.Address, e.Err) }
 
 // Unwrap returns the cause.

@@ -25,7 +25,7 @@ const (
 	hour   = time.Hour
 )
 
-// options are those of a port on this machine with a certificate of an authority.
+// options returns the options of a port on this machine with a certificate of an authority.
 func options(t *testing.T, a *apptest.Authority) peer.Options {
 	cert, key := a.Issue(t, "127.0.0.1", -hour, hour)
 	return peer.Options{Listen: "wss://127.0.0.1:0", Secret: secret, Variable: "FLEET", Cert: cert, Key: key, CA: a.File,

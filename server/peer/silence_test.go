@@ -84,7 +84,7 @@ func (n *network) forward(from, to net.Conn) {
 	}
 }
 
-// quiet are the options of ports with heartbeats.
+// quiet returns the options of ports with heartbeats.
 func quiet() peer.Options {
 	return peer.Options{Listen: "ws://127.0.0.1:0", Secret: secret, Serve: echo, Silence: silence}
 }

@@ -127,7 +127,7 @@ func signIn(t *testing.T, p *Page) string {
 	return token
 }
 
-// paths are requests to each part of the page.
+// paths returns requests to each part of the page.
 func paths() map[string]string {
 	return map[string]string{"/": "GET", "/assets/main-ABCD1234.js": "GET", "/session": "POST", "/ticket": "POST",
 		"/ws": "GET", "/none": "GET"}

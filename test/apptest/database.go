@@ -58,7 +58,7 @@ var homes struct {
 	copied map[string]bool
 }
 
-// databaseArgs are the arguments that make a server use its database. The lease is long, because the tests
+// databaseArgs returns the arguments that make a server use its database. The lease is long, because the tests
 // use all processors.
 func databaseArgs() []string {
 	return []string{"-c", `store.kind="postgres"`, "-c", "store.require_sync_standby=false",
@@ -87,7 +87,7 @@ func countServer(cmd *exec.Cmd, change int) {
 	}
 }
 
-// noteKilled notes that a server left its lease behind.
+// noteKilled records that a server left its lease behind.
 func noteKilled(cmd *exec.Cmd) {
 	if url := databaseOfCommand(cmd); url != "" {
 		homes.mu.Lock()

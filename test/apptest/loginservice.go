@@ -202,7 +202,7 @@ func (s *LoginService) register(w http.ResponseWriter, r *http.Request) {
 	s.send(w, r, http.StatusCreated, answer)
 }
 
-// authorize stands for the page on which the user agrees.
+// authorize serves the page on which the user agrees.
 func (s *LoginService) authorize(w http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
 	s.mu.Lock()

@@ -141,7 +141,7 @@ func (p Project) RunChanges(c *Client, thread, input string) (turn string, end M
 	return turn, end
 }
 
-// CallJSON is Call with a parsed result.
+// CallJSON does the same as Call, with a parsed result.
 func (c *Client) CallJSON(method string, params Object) gjson.Result {
 	c.T.Helper()
 	return gjson.ParseBytes(c.Call(method, params))

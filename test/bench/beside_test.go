@@ -68,7 +68,7 @@ type besideServer struct {
 	api           string // the path of the provider that it asks
 }
 
-// besides are ours and the reference implementation's native program: the script that npm puts
+// besides returns ours and the reference implementation's native program: the script that npm puts
 // before it costs it 40 ms.
 func besides(t testing.TB, model *benchModel, ours string) []besideServer {
 	config := "model = \"bench\"\nmodel_provider = \"bench\"\napproval_policy = \"never\"\nsandbox_mode = \"danger-full-access\"\n" +
@@ -85,8 +85,8 @@ func besides(t testing.TB, model *benchModel, ours string) []besideServer {
 	}
 }
 
-// installed is a copy of our program, since npm has copied the other one: the kernel keeps a file that the linker wrote
-// in smaller pages, and a program from it starts later.
+// installed returns a copy of our program, since npm has copied the other one. The kernel keeps a
+// file that the linker wrote in smaller pages, and a program from it starts later.
 func installed(t testing.TB) string {
 	built, err := apptest.Binary()
 	require.NoError(t, err)
@@ -100,7 +100,7 @@ func installed(t testing.TB) string {
 // the model. The reference implementation speaks responses.
 var benchPaths = map[string]string{"chat": "/v1/chat/completions", "responses": "/v1/responses"}
 
-// nativeReference is the program that REFERENCE_BINARY starts, or that itself.
+// nativeReference returns the program that REFERENCE_BINARY starts, or that itself.
 func nativeReference(t testing.TB) string {
 	script := os.Getenv("REFERENCE_BINARY")
 	require.NotEmpty(t, script, "set REFERENCE_BINARY to the program of the reference implementation")
@@ -114,7 +114,7 @@ func nativeReference(t testing.TB) string {
 	return script
 }
 
-// home is a new one, with the configuration.
+// home returns a new one, with the configuration.
 func (s besideServer) home(t testing.TB) string {
 	home := t.TempDir()
 	s.configure(t, home)
@@ -147,7 +147,7 @@ func (r besideRun) dial() (c *lineClient, started time.Duration) {
 
 func endGroup(cmd *exec.Cmd) { _ = posix.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 
-// timed is a call, and how long it took in milliseconds.
+// timed returns a call, and how long it took in milliseconds.
 func (r besideRun) timed(c *lineClient, method, params string) float64 {
 	began := time.Now()
 	c.call(method, params)

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// besideGroups are the scripts. APPSERVER_BENCH_ROUNDS bounds how often each is run,
+// besideGroups returns the scripts. APPSERVER_BENCH_ROUNDS bounds how often each is run,
 // APPSERVER_BENCH_MB and APPSERVER_BENCH_THREADS name the sizes of what is resumed and listed.
 func besideGroups(t testing.TB) []besideGroup {
 	most := benchNumbers(t, "APPSERVER_BENCH_ROUNDS", 5)[0]

@@ -43,7 +43,7 @@ var stock = sync.OnceValues(func() (string, error) {
 	return made, os.Rename(making, made)
 })
 
-// benchRollout is the n-th thread, oldest first, and where its rollout is below sessions.
+// benchRollout returns the n-th thread, oldest first, and where its rollout is below sessions.
 func benchRollout(n int) (id, path string, at time.Time) {
 	at = time.Date(2024, 1, 2, 3, 4, 5, 0, time.Local).Add(time.Duration(n) * 12 * time.Minute)
 	id = fmt.Sprintf("0190a6f8-1111-7aaa-8bbb-%012d", n)
@@ -72,7 +72,7 @@ func writeStock(dir string) error {
 	return nil
 }
 
-// benchThread is a rollout of 3 to 10 KB in the form that the reference implementation has
+// benchThread returns a rollout of 3 to 10 KB in the form that the reference implementation has
 // had the longest: a question, and one to three rounds of a command and an answer.
 func benchThread(random *rand.Rand, prose string, n int, id string, at time.Time) []byte {
 	var out bytes.Buffer
@@ -160,7 +160,7 @@ func (h *benchHome) reset(b testing.TB) {
 	}
 }
 
-// newest are the ids of the first page of threads that a text leads to.
+// newest returns the ids of the first page of threads that a text leads to.
 func (h *benchHome) newest(term string) (ids []string) {
 	for n := h.count - 1; n >= 0 && len(ids) < 25; n-- {
 		if id, _, _ := benchRollout(n); strings.Contains(benchQuestion(n), term) {

@@ -107,7 +107,7 @@ func (s contender) cold(b *testing.B, h *benchHome, list int) {
 	r.report(b)
 }
 
-// prepare has a server read all threads of a home, and leaves what it keeps of them.
+// prepare makes a server read all threads of a home, and leaves the files that it keeps of them.
 func (s contender) prepare(b *testing.B, h *benchHome) {
 	b.StopTimer()
 	if h.ready {
@@ -120,7 +120,7 @@ func (s contender) prepare(b *testing.B, h *benchHome) {
 	c.KillGroup()
 }
 
-// prepared is a server that has read all threads.
+// prepared returns a server that has read all threads.
 func (s contender) prepared(b *testing.B, h *benchHome) (c *apptest.Client, r row) {
 	s.prepare(b, h)
 	c, ok := s.start(b, h.path)

@@ -85,7 +85,7 @@ func (m *benchModel) stream(w http.ResponseWriter, r *http.Request, delta string
 	}
 }
 
-// alone is how long so many requests at once to a path take without a server between.
+// alone returns the time of so many requests at once to a path, without a server between.
 func (m *benchModel) alone(t testing.TB, path string, requests int) time.Duration {
 	began := time.Now()
 	failed := make(chan error, requests)

@@ -102,7 +102,7 @@ type resumed struct {
 	apptest.LongRollout
 }
 
-// benchResumed are the rollouts that are resumed: those whose sizes APPSERVER_BENCH_MB
+// benchResumed returns the rollouts that are resumed: those whose sizes APPSERVER_BENCH_MB
 // names, else all but the largest, which takes a minute to write. A compaction comes every
 // 50 turns.
 func benchResumed() (chosen []resumed) {

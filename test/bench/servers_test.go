@@ -30,7 +30,7 @@ type contender struct {
 	await func(c *apptest.Client, h *benchHome) bool
 }
 
-// contenders are ours and, where REFERENCE_BINARY names its program, the reference
+// contenders returns ours and, where REFERENCE_BINARY names its program, the reference
 // implementation.
 func contenders(b *testing.B) []contender {
 	_, err := apptest.Binary() // building it is in no row
@@ -63,7 +63,7 @@ func contenders(b *testing.B) []contender {
 	}})
 }
 
-// answerBy is call, except that it gives up at a time.
+// answerBy does the same as call, except that it ends at a deadline.
 func answerBy(c *apptest.Client, deadline time.Time, method string, params any) (json.RawMessage, bool) {
 	c.T.Helper()
 	id := c.SendRequest(method, params)
@@ -112,7 +112,7 @@ func firstPage(c *apptest.Client, params apptest.Object, want []string) (answere
 	}
 }
 
-// peakMB is the most memory that one of a process and its children has had resident.
+// peakMB returns the most memory that one of a process and its children has had resident.
 func peakMB(b testing.TB, pid int) (peak float64) {
 	for _, pid := range apptest.WithDescendants(b, pid) {
 		peak = max(peak, memberMB(b, pid, "VmHWM:"))
@@ -129,7 +129,7 @@ func memberMB(b testing.TB, pid int, name string) float64 {
 	return float64(apptest.StatusKiB(b, pid, name)) / 1024
 }
 
-// treeTime is the user and system time of a process and its children, in steps of 10 ms, as far
+// treeTime returns the user and system time of a process and its children, in steps of 10 ms, as far
 // as these have not ended.
 func treeTime(b testing.TB, pid int) (used time.Duration) {
 	for _, pid := range apptest.WithDescendants(b, pid) {

@@ -63,7 +63,7 @@ func label(row besideRow) string {
 	return row.name + ", " + row.unit
 }
 
-// median is NaN of nothing.
+// median returns the median, or NaN for an empty list.
 func median(values []float64) float64 {
 	if len(values) == 0 {
 		return math.NaN()
@@ -72,7 +72,7 @@ func median(values []float64) float64 {
 	return (sorted[(len(sorted)-1)/2] + sorted[len(sorted)/2]) / 2
 }
 
-// figure has two digits that count, and all before the point.
+// figure formats a number with two significant digits, and all digits before the point.
 func figure(v float64) string {
 	switch {
 	case math.IsNaN(v) || math.IsInf(v, 0):
@@ -91,7 +91,7 @@ func figure(v float64) string {
 
 func ms(d time.Duration) float64 { return d.Seconds() * 1e3 }
 
-// benchNumbers are the numbers that a variable of the environment names, else all.
+// benchNumbers returns the numbers that a variable of the environment names, else all.
 func benchNumbers(t testing.TB, name string, all ...int) (chosen []int) {
 	names := os.Getenv(name)
 	if names == "" {

@@ -23,7 +23,7 @@ type clientAsk struct {
 	ends bool
 }
 
-// clientAsks are one of each kind.
+// clientAsks returns one question of each kind.
 func clientAsks() map[string]clientAsk {
 	return map[string]clientAsk{
 		"a command": {"item/commandExecution/requestApproval", apptest.ShellCall("touch made"),

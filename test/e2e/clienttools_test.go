@@ -10,7 +10,7 @@ import (
 	"appserver/test/apptest"
 )
 
-// ticketTool is a tool of the client.
+// ticketTool returns a tool of the client.
 func ticketTool() apptest.Object {
 	return apptest.Object{"dynamicTools": []apptest.Object{{"type": "function", "name": "ticket",
 		"description": "Fetches a ticket", "inputSchema": apptest.Object{"type": "object"}}}}

@@ -64,7 +64,7 @@ func TestDocsExamplesEqualTranscripts(t *testing.T) {
 	}
 }
 
-// example is the first exchange of a method in a transcript, shortened.
+// example returns the first exchange of a method in a transcript, shortened.
 func example(t *testing.T, transcript, method string) string {
 	t.Helper()
 	archive, err := txtar.ParseFile(apptest.Root("cmd/appserver/internal/app/testdata", transcript+".txtar"))

@@ -13,7 +13,7 @@ import (
 	"appserver/test/apptest"
 )
 
-// orderedID is the id of the n-th thread of a home with update times.
+// orderedID returns the id of the n-th thread of a home with update times.
 func orderedID(n int) string { return fmt.Sprintf("0190a6f8-1111-7aaa-8bbb-%012d", n) }
 
 // putUpdated writes the n-th thread. Its last line has the time last.

@@ -61,7 +61,7 @@ func (l *localServer) set(path, answer string) {
 	l.answers[path] = answer
 }
 
-// lastTurn is the body of the last request for an answer.
+// lastTurn returns the body of the last request for an answer.
 func (l *localServer) lastTurn() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -176,7 +176,7 @@ func TestThreadTakesTheModelOfItsProvider(t *testing.T) {
 	c.Close()
 }
 
-// textModel has the answers of Ollama 0.17.4 about a model with other capabilities than images.
+// textModel returns the answers of Ollama 0.17.4 about a model with other capabilities than images.
 func textModel(capabilities string) map[string]string {
 	return map[string]string{
 		"GET /v1/models": `{"object":"list","data":[{"id":"qwen3:latest","object":"model","owned_by":"library"}]}`,

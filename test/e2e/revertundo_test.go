@@ -20,8 +20,8 @@ import (
 var volatileMembers = regexp.MustCompile(
 	`"(updatedAt|recencyAt|revision)":\d+,?|"(nextCursor|backwardsCursor|status)":("[^"]*"|\{[^}]*\}),?`)
 
-// shownState returns what clients see of a thread: its turns, timeline, context with the next request, usage and
-// checkpoints. The journal is left out.
+// shownState returns the state of a thread as clients see it: its turns, timeline, context with the
+// next request, usage and checkpoints. The journal is left out.
 func shownState(c *apptest.Client, id string) map[string]string {
 	state := map[string]string{}
 	for method, params := range map[string]apptest.Object{

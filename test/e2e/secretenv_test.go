@@ -53,7 +53,7 @@ func warned(c *apptest.Client) (messages []string) {
 	return messages
 }
 
-// trusted are the params of threads that run any command.
+// trusted returns the params of threads that run any command.
 func trusted(t *testing.T) apptest.Object {
 	return apptest.Object{"cwd": t.TempDir(), "approvalPolicy": "never", "sandbox": "danger-full-access"}
 }

@@ -88,7 +88,7 @@ func TestShortageRejectsWritesUntilItEnds(t *testing.T) {
 	}
 }
 
-// writings are the writing requests, by method.
+// writings returns the writing requests, by method.
 func writings(c *apptest.Client, id string) map[string]apptest.Object {
 	item := c.ContextList(id).Items[1].ID
 	return map[string]apptest.Object{

@@ -21,7 +21,7 @@ type soakSample struct {
 	threads                                      int
 }
 
-// soakMeasures are the columns that must not grow, with the variation that load can cause.
+// soakMeasures returns the columns that must not grow, with the variation that load can cause.
 func soakMeasures() []soakMeasure {
 	return []soakMeasure{
 		{"resident memory, MiB", 1024, 24 << 10, func(s soakSample) int { return s.resident }},

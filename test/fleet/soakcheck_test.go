@@ -214,7 +214,7 @@ func (s *soak) checkApproved() {
 	}
 }
 
-// approved is the file to which approved commands add their mark.
+// approved returns the file to which approved commands add their mark.
 func (s *soak) approved() string { return filepath.Join(s.files, "approved") }
 
 // checkCommands requires that no command runs, because no turn does. So the commands of servers that have

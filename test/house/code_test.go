@@ -12,7 +12,7 @@ import (
 	"appserver/test/apptest"
 )
 
-// bannedNames describe a place for code instead of its purpose.
+// bannedNames returns names that describe a place for code instead of its purpose.
 func bannedNames() []string {
 	return []string{"base", "common", "helper", "helpers", "manager", "misc", "types", "util", "utils"}
 }
@@ -45,7 +45,7 @@ func findInit(t *houseTree) (findings []string) {
 	return findings
 }
 
-// looseDecoders are the files that may call json.Unmarshal or json.NewDecoder, with the reason.
+// looseDecoders returns the files that may call json.Unmarshal or json.NewDecoder, with the reason.
 // Those functions match member names in any case.
 func looseDecoders() map[string]string {
 	return map[string]string{
@@ -107,7 +107,7 @@ func findTransports(t *houseTree) (findings []string) {
 	return findings
 }
 
-// allowedVariables are the package variables, as PACKAGE.NAME, that are neither sentinels nor
+// allowedVariables returns the package variables, as PACKAGE.NAME, that are neither sentinels nor
 // constant tables, with the reason.
 func allowedVariables() map[string]string {
 	return map[string]string{
@@ -124,7 +124,7 @@ func allowedVariables() map[string]string {
 	}
 }
 
-// allowedCalls are the functions whose results may be package variables. Go has no literal for such
+// allowedCalls returns the functions whose results may be package variables. Go has no literal for such
 // constants.
 func allowedCalls() []string {
 	return []string{"errors.New", "fmt.Errorf", "pattern.New", "pattern.AnyOf", "regexp.MustCompile", "reflect.TypeFor", "strings.Fields",
@@ -207,7 +207,7 @@ func exprName(e ast.Expr) string {
 	return ""
 }
 
-// goroutineFiles are the files that start goroutines, with the purpose. The package docs state for
+// goroutineFiles returns the files that start goroutines, with the purpose. The package docs state for
 // each goroutine its work, its blocking operations and its end.
 func goroutineFiles() map[string]string {
 	return map[string]string{

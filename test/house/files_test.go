@@ -11,7 +11,7 @@ import (
 	"appserver/test/apptest"
 )
 
-// requiredFiles are the files that visitors and builds expect.
+// requiredFiles returns the files that visitors and builds expect.
 func requiredFiles() []string {
 	return []string{
 		".gitignore", "ARCHITECTURE.md", "CHANGELOG.md", "CONTRIBUTING.md", "LICENSE",
@@ -19,7 +19,7 @@ func requiredFiles() []string {
 	}
 }
 
-// topFolders are the only folders at the top level.
+// topFolders returns the only folders at the top level.
 func topFolders() []string {
 	return []string{".ci", ".github", "cmd", "core", "deploy", "docs", "editors", "platform", "protocol", "rollout", "schema", "server",
 		"test", "web"}
@@ -95,7 +95,7 @@ func (t *houseTree) has(name string) bool {
 		func(file string) bool { return strings.HasPrefix(file, name+"/") })
 }
 
-// workplaces are folders of the machines on which the program was written. They are written in two
+// workplaces returns folders of the machines on which the program was written. They are written in two
 // halves, so that the rule does not find this file.
 func workplaces() []string { return []string{"/wor" + "k/", "/tmp" + "/peer"} }
 

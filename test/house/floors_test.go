@@ -23,7 +23,7 @@ type floor struct {
 	reason string
 }
 
-// floors is ordered from the bottom to the top.
+// floors returns all floors, from the bottom to the top.
 func floors() []floor {
 	return []floor{
 		{"protocol", []string{"protocol"}, nil, true, 0, "every other package uses its vocabulary"},

@@ -33,6 +33,7 @@ func houseRules() []houseRule {
 		{"variables", findVariables},
 		{"goroutines", findGoroutines},
 		{"unclear comments", findUnclearComments},
+		{"verbless comments", findVerblessComments},
 		{"line width", findLongLines},
 		{"gofmt", findUnformatted},
 		{"top level", findTopLevel},

@@ -6,6 +6,7 @@ import (
 	"go/ast"
 	"go/token"
 	"regexp"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -94,6 +95,76 @@ func findUnclearComments(t *houseTree) (findings []string) {
 	}
 	return append(findings, fmt.Sprintf("%d of %d doc comments match a marker of unclear language; at most %.0f %% may",
 		len(matching), len(all), 100*maxMarkedShare))
+}
+
+// adverbs may precede the verb of a function's comment.
+var adverbs = strings.Fields(`also atomically durably first never only`)
+
+// stateVerbs do not describe the effect of a function, or are not terms of the field.
+var stateVerbs = strings.Fields(`is has was tells says knows goes stands`)
+
+// clauseObjects match a verb whose object has no noun.
+var clauseObjects = regexp.MustCompile(`^(?:returns|reports) (?:what|who|whoever|whatever|those|how|which)\b`)
+
+// testFunction matches the names of functions that package testing calls. Their comments can begin
+// with the promise that they check.
+var testFunction = regexp.MustCompile(`^(?:Test|Benchmark|Fuzz|Example)`)
+
+// verbFault returns the fault of the comment of a function, or "". After the name, it demands a verb in
+// the third person that states the effect or the result.
+func verbFault(name, text string) string {
+	words := strings.Fields(text)
+	if words[0] != name {
+		return "begin it with the name"
+	}
+	words = words[1:]
+	if len(words) > 0 && slices.Contains(adverbs, words[0]) {
+		words = words[1:]
+	}
+	if len(words) == 0 {
+		return "add a verb after the name"
+	}
+	verb := strings.TrimRight(words[0], ",.:;")
+	if !strings.HasSuffix(verb, "s") || slices.Contains(stateVerbs, verb) {
+		return fmt.Sprintf("replace %q by a verb in the third person, such as returns, reports or appends", verb)
+	}
+	if clause := clauseObjects.FindString(strings.Join(words, " ")); clause != "" {
+		return fmt.Sprintf("%q: name the result by a noun", clause)
+	}
+	return ""
+}
+
+// findVerblessComments checks the comments of functions and of the methods of interfaces.
+func findVerblessComments(t *houseTree) (findings []string) {
+	for _, s := range t.sources {
+		if ast.IsGenerated(s.File) {
+			continue
+		}
+		check := func(name *ast.Ident, doc *ast.CommentGroup) {
+			if doc.Text() == "" {
+				return
+			}
+			if fault := verbFault(name.Name, doc.Text()); fault != "" {
+				findings = append(findings, fmt.Sprintf("%s: the comment of %s: %s", s.at(name), name.Name, fault))
+			}
+		}
+		ast.Inspect(s.File, func(n ast.Node) bool {
+			switch n := n.(type) {
+			case *ast.FuncDecl:
+				if !s.isTest() || !testFunction.MatchString(n.Name.Name) {
+					check(n.Name, n.Doc)
+				}
+			case *ast.InterfaceType:
+				for _, m := range n.Methods.List {
+					if len(m.Names) > 0 {
+						check(m.Names[0], m.Doc)
+					}
+				}
+			}
+			return true
+		})
+	}
+	return findings
 }
 
 func findLongLines(t *houseTree) (findings []string) {

@@ -29,7 +29,7 @@ list is out of date or a licence is new.
 | --- | --- | --- | --- |
 `
 
-// permissive are the licences that require attribution only. MPL-2.0 also requires the source of
+// permissive returns the licences that require attribution only. MPL-2.0 also requires the source of
 // its own files, which this repository does not change.
 func permissive() []string {
 	return []string{"0BSD", "Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "CC-BY-4.0", "ISC", "MIT", "MPL-2.0",

@@ -10,7 +10,7 @@ import (
 	"appserver/test/apptest"
 )
 
-// impureImports are packages, including their subpackages, with effects or hidden inputs.
+// impureImports returns packages, including their subpackages, with effects or hidden inputs.
 func impureImports() map[string]string {
 	return map[string]string{
 		"context":     "the engine cancels effects; a step does not block",
@@ -24,10 +24,10 @@ func impureImports() map[string]string {
 	}
 }
 
-// pureImports are exceptions to impureImports: they only parse text.
+// pureImports returns exceptions to impureImports: they only parse text.
 func pureImports() []string { return []string{"net/netip", "net/url"} }
 
-// impureNames are forbidden members of packages that are allowed otherwise.
+// impureNames returns forbidden members of packages that are allowed otherwise.
 func impureNames() map[string][]string {
 	return map[string][]string{
 		"path/filepath": {"Abs", "EvalSymlinks", "Glob", "Walk", "WalkDir"},

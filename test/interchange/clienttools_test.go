@@ -17,7 +17,7 @@ import (
 	"appserver/test/apptest"
 )
 
-// someTools are client tools, one of them in a namespace.
+// someTools returns client tools, one of them in a namespace.
 func someTools() []apptest.Object {
 	return []apptest.Object{
 		{"type": "function", "name": "ticket", "description": "Fetches a ticket",

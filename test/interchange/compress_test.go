@@ -58,7 +58,7 @@ func (x *interchange) stored() (names []string) {
 	return names
 }
 
-// compressAll has a server compress all rollouts.
+// compressAll makes a server compress all rollouts.
 func (x *interchange) compressAll(c *apptest.Client) {
 	x.t.Helper()
 	require.JSONEq(x.t, `{}`, string(c.Call("rollout/compress", nil)))

@@ -60,7 +60,7 @@ func (x *interchange) files() (paths []string) {
 	return paths
 }
 
-// countListed returns how often a thread is listed.
+// countListed returns the number of times that a thread is listed.
 func countListed(c *apptest.Client, id string, params apptest.Object) (n int) {
 	c.T.Helper()
 	var page struct{ Data []apptest.ComparedThread }

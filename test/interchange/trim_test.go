@@ -273,7 +273,7 @@ func (m *bilingual) fullConversation(path string) []string {
 	return m.lastRequests[path].fullConversation()
 }
 
-// fullConversation is conversation with all lines of each message.
+// fullConversation returns conversation with all lines of each message.
 func (r modelRequest) fullConversation() (texts []string) {
 	for _, e := range append(r.Messages, r.Input...) {
 		if e.Role == "user" {

@@ -69,7 +69,7 @@ func New(t testing.TB, network, address string) *Link {
 	return l
 }
 
-// Address is the address for clients, as HOST:PORT.
+// Address returns the address for clients, as HOST:PORT.
 func (l *Link) Address() string { return l.listener.Addr().String() }
 
 // Connections returns the number of connections that were accepted so far.

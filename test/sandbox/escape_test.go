@@ -27,9 +27,8 @@ type escape struct {
 	once bool
 }
 
-// escapes go to a folder (@OUT@), to a process (@PID@, with @SECRET@ in its
-// environment), and to sockets (@TCP@, @UDP@, @PATH@, @NAME@, @DATAGRAMS@) of the
-// machine.
+// escapes returns programs that try to reach a folder (@OUT@), a process (@PID@, with @SECRET@ in
+// its environment), and sockets (@TCP@, @UDP@, @PATH@, @NAME@, @DATAGRAMS@) of the machine.
 func escapes() []escape {
 	const said = `print("escaped")`
 	return []escape{

@@ -28,7 +28,7 @@ type host struct {
 	plain bool
 }
 
-// hosts are the machines that this one can play. The first has user namespaces, the second only Landlock, as many
+// hosts returns the machines that this one can play. The first has user namespaces, the second only Landlock, as many
 // containers have, and the third neither. If the test runs as root, a plain user has the second, too.
 func hosts() []host {
 	namespaces, landlock := hasNamespaces(), hasLandlock()
@@ -63,8 +63,8 @@ func eachHost(t *testing.T, test func(t *testing.T, h host)) {
 	}
 }
 
-// eachReadingHost is eachHost without the hosts that confine nothing: there the user is asked about every command that
-// opens a file, as the other tests require.
+// eachReadingHost does the same as eachHost without the hosts that confine nothing. There, the user
+// is asked about every command that opens a file, as the other tests require.
 func eachReadingHost(t *testing.T, test func(t *testing.T, h host)) {
 	t.Parallel()
 	for _, h := range hosts() {

@@ -121,7 +121,7 @@ func (j *jail) run(thread, script string) (c ranCommand) {
 	return j.ran(thread, "run: "+script)
 }
 
-// ran is how the last command of a turn ended.
+// ran returns the end of the last command of a turn.
 func (j *jail) ran(thread, words string) (c ranCommand) {
 	j.t.Helper()
 	j.BeginTurn(thread, words)

@@ -176,7 +176,7 @@ func (e *editor) see(root, selector, text string) {
 	e.await(find(root, selector, text) + " !== undefined")
 }
 
-// find is an expression for the first visible element with a text.
+// find returns an expression for the first visible element with a text.
 func find(root, selector, text string) string {
 	return fmt.Sprintf("[...((%s)?.querySelectorAll(%q) ?? [])].find((e) => e.checkVisibility() && e.textContent.includes(%q))",
 		root, selector, text)

@@ -33,7 +33,7 @@ func repository(t *testing.T, files map[string]string) string {
 	return dir
 }
 
-// patch is a step of the offline provider that changes files.
+// patch returns a step of the offline provider that changes files.
 func patch(match, text string) object {
 	return object{"match": match, "toolCalls": []object{
 		{"name": "apply_patch", "arguments": object{"input": "*** Begin Patch\n" + text + "*** End Patch\n"}}}}

@@ -116,7 +116,7 @@ func hostileName(i int, payload string) string {
 	return fmt.Sprintf("%d %.80s", i, name)
 }
 
-// hostileSteps are a turn that changes files and starts a command in the background, and a review.
+// hostileSteps returns a turn that changes files and starts a command in the background, and a review.
 func hostileSteps(t *testing.T, dir string, payloads []string) []object {
 	t.Helper()
 	var files strings.Builder

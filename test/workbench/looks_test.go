@@ -27,7 +27,7 @@ const (
 	screenDifference = 0.05
 )
 
-// documented are the screens that docs/workbench.md and the README show, in light colours.
+// documented returns the screens that docs/workbench.md and the README show, in light colours.
 func documented() []string {
 	return []string{"thread", "plan", "question", "map-turns", "draft", "prompts", "findings", "revert", "settings-settings",
 		"cards"}

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// background is a step of the offline provider that starts a command in the background.
+// background returns a step of the offline provider that starts a command in the background.
 func background(match, command string) object {
 	return object{"match": match, "toolCalls": []object{
 		{"name": "exec_command", "arguments": object{"cmd": command, "yield_time_ms": 300}}}}

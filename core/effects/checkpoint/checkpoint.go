@@ -24,7 +24,7 @@ import (
 	"appserver/protocol"
 )
 
-// Keeper keeps worktrees. Its methods may be called at once.
+// Keeper stores captures of worktrees. It is safe for concurrent use.
 type Keeper struct {
 	options worktree.Options
 	// report receives errors for which no caller waits.
@@ -36,17 +36,17 @@ type Keeper struct {
 	capturing map[string]chan struct{}
 	// written is the last note that was written.
 	written note
-	// forgotten counts the checkpoints that were let go.
+	// forgotten counts the deleted checkpoints.
 	forgotten atomic.Int64
 }
 
-// New is a Keeper.
+// New returns a Keeper.
 func New(o worktree.Options, report func(error)) *Keeper {
 	return &Keeper{options: o, report: report, trees: map[string]*worktree.Tree{}, capturing: map[string]chan struct{}{}}
 }
 
-// open is the worktree of a directory. Opening one may wait for who captures it, so nothing is
-// held meanwhile.
+// open returns the worktree of a directory. It may wait for another capture of the worktree, so the
+// caller must hold no lock.
 func (k *Keeper) open(ctx context.Context, dir string) (*worktree.Tree, error) {
 	k.mu.Lock()
 	t := k.trees[dir]
@@ -57,8 +57,7 @@ func (k *Keeper) open(ctx context.Context, dir string) (*worktree.Tree, error) {
 	return worktree.Open(ctx, dir, k.options)
 }
 
-// remember lets a worktree be found without git the next time: a folder that has been
-// captured once.
+// remember records a captured directory, so that the next call finds its worktree without git.
 func (k *Keeper) remember(dir string, t *worktree.Tree) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -130,7 +129,7 @@ func (k *Keeper) unchanged(ctx context.Context, dir string) (*worktree.Tree, str
 	return t, tree
 }
 
-// keepNow captures a worktree and gives that a name.
+// keepNow captures a worktree, and stores the capture under a name.
 func (k *Keeper) keepNow(ctx context.Context, t *worktree.Tree, thread, name string) (tree string, err error) {
 	if tree, err = t.Capture(ctx); err != nil {
 		return "", err
@@ -145,7 +144,7 @@ func (k *Keeper) keep(ctx context.Context, t *worktree.Tree, thread, name, tree 
 	return t.Keep(ctx, thread, name, tree)
 }
 
-// keepFiles keeps what files held before and after changes.
+// keepFiles stores the contents of files before and after changes.
 func (k *Keeper) keepFiles(ctx context.Context, t *worktree.Tree, thread, id string, changes []worktree.Change) error {
 	files := map[string]worktree.File{}
 	for _, c := range changes {
@@ -170,7 +169,7 @@ func (k *Keeper) keepFiles(ctx context.Context, t *worktree.Tree, thread, id str
 
 func filesOf(id string) string { return id + "-files" }
 
-// Diff is the diff of changes.
+// Diff returns the diff of changes.
 func (k *Keeper) Diff(ctx context.Context, changes []protocol.WorktreeChanges) (core.FileDiff, error) {
 	diff := core.FileDiff{Summary: protocol.DiffSummary{Files: []protocol.DiffFile{}}}
 	for _, c := range changes {
@@ -185,7 +184,8 @@ func (k *Keeper) Diff(ctx context.Context, changes []protocol.WorktreeChanges) (
 	return diff, nil
 }
 
-// openRoot is the worktree with a root. That may have become another one since.
+// openRoot returns the worktree with a root. A directory can have become part of another worktree
+// since.
 func (k *Keeper) openRoot(ctx context.Context, root string) (*worktree.Tree, error) {
 	t, err := k.open(ctx, root)
 	if err == nil && t.Root() != root {
@@ -266,8 +266,8 @@ func treeIn(ctx context.Context, t *worktree.Tree, of []protocol.StoredTree) (st
 	return "", fmt.Errorf("the other checkpoint is not of %s", t.Root())
 }
 
-// Restore takes changes back, all or none, and keeps the state before. Of several worktrees
-// each is restored as a whole; before the first is, all are looked at.
+// Restore undoes changes, all or none, and stores the state before. Each worktree is restored as a
+// whole, after all of them were checked.
 func (k *Keeper) Restore(ctx context.Context, thread, id string, changes []protocol.WorktreeChanges,
 	dry bool) (*core.Restored, error) {
 	trees, err := k.lookAt(ctx, changes)
@@ -298,7 +298,7 @@ func (k *Keeper) Restore(ctx context.Context, thread, id string, changes []proto
 	return done, nil
 }
 
-// lookAt opens the worktrees of changes, and finds out whether these can be taken back.
+// lookAt opens the worktrees of changes, and checks whether the changes can be undone.
 func (k *Keeper) lookAt(ctx context.Context, changes []protocol.WorktreeChanges) (trees []*worktree.Tree, err error) {
 	var paths []string
 	for _, c := range changes {

@@ -278,7 +278,7 @@ func TestAWorktreeThatIsWaitedForHoldsUpNoOther(t *testing.T) {
 	require.ErrorIs(t, <-compared, context.Canceled)
 }
 
-// timesOpen is how often this process has a file open.
+// timesOpen counts the descriptors that this process has of a file.
 func timesOpen(name string) (n int) {
 	files, _ := filepath.Glob("/proc/self/fd/*")
 	for _, file := range files {

@@ -16,7 +16,7 @@ import (
 	"appserver/protocol"
 )
 
-// packEvery is after how many forgotten checkpoints what is kept is packed.
+// packEvery is the number of deleted checkpoints after which the remaining objects are packed.
 const packEvery = 32
 
 // Forget deletes checkpoints and the changes since them. Refs that other checkpoints share stay.
@@ -62,7 +62,7 @@ func (k *Keeper) ForgetThread(ctx context.Context, thread string) {
 	}
 }
 
-// Copy keeps checkpoints for another thread, as far as they are there.
+// Copy copies the existing checkpoints to another thread.
 func (k *Keeper) Copy(ctx context.Context, thread string, e core.CopyCheckpoints) {
 	keep := func(id, root string, as func(*worktree.Tree) error) {
 		t, err := k.openRoot(ctx, root)
@@ -105,7 +105,7 @@ type note struct {
 	file         osfile.Info
 }
 
-// note keeps that a worktree has something of a thread.
+// note records that a worktree has captures of a thread.
 func (k *Keeper) note(thread, root string) error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -142,7 +142,7 @@ func (k *Keeper) write(notes *osfile.Folder, thread, text string) error {
 	return err
 }
 
-// rootsOf are the worktrees with something of a thread.
+// rootsOf returns the worktrees with captures of a thread.
 func (k *Keeper) rootsOf(thread string) ([]string, error) {
 	text, err := os.ReadFile(k.noteOf(thread))
 	if errors.Is(err, fs.ErrNotExist) {

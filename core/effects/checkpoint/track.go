@@ -40,14 +40,14 @@ func (k *Keeper) Track(asked context.Context, thread string, t core.Track, paths
 	return tracked
 }
 
-// lingering is a context that ends a while after another.
+// lingering returns a context that ends some time after another one.
 func lingering(ctx context.Context) (context.Context, context.CancelFunc) {
 	longer, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	stop := context.AfterFunc(ctx, func() { time.AfterFunc(lookTime, cancel) })
 	return longer, func() { stop(); cancel() }
 }
 
-// look is a worktree before an effect: as a whole, or some paths of it.
+// look has the state of a worktree before an effect: of the whole, or of some paths.
 type look struct {
 	tree  *worktree.Tree
 	whole string
@@ -91,7 +91,7 @@ func relative(root, dir string, paths []string) []string {
 	return inside
 }
 
-// since are the changes since the look.
+// since returns the changes since the look.
 func (l *look) since(ctx context.Context) ([]worktree.Change, error) {
 	if l.files == nil {
 		now, err := l.tree.Capture(ctx)

@@ -15,7 +15,7 @@ import (
 	"appserver/test/posix"
 )
 
-// grove is a repository of so many files of about 4 KB, a hundred in a folder, half of them Go.
+// grove returns a repository of so many files of about 4 KB, a hundred in a folder, half of them Go.
 func grove(b *testing.B, files int) string {
 	b.Helper()
 	root := b.TempDir()
@@ -42,7 +42,7 @@ func grove(b *testing.B, files int) string {
 	return root
 }
 
-// spent is the processor time of this process.
+// spent returns the processor time of this process.
 func spent(b *testing.B) time.Duration {
 	b.Helper()
 	d, err := posix.ProcessorTime(false)

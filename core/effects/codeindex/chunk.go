@@ -9,7 +9,7 @@ import (
 
 // Chunk is a stretch of whole lines of a file.
 type Chunk struct {
-	// Title is the path, the lines, and what is declared in them. No two of a file are equal.
+	// Title has the path, the lines, and the names that they declare. It is unique within the file.
 	Title string
 	Text  string
 	// FromLine and ToLine are its first and last line, counted from 1.
@@ -17,9 +17,9 @@ type Chunk struct {
 }
 
 const (
-	// chunkGoal is how many bytes chunks are filled up to.
+	// chunkGoal is the size in bytes up to which units share a chunk.
 	chunkGoal = 1500
-	// chunkMax is how many they have at most, unless one line has more.
+	// chunkMax is the maximum size of a chunk in bytes, unless one line is longer.
 	chunkMax = 3000
 )
 
@@ -35,21 +35,20 @@ type line struct {
 
 func (l line) blank() bool { return strings.TrimSpace(l.text) == "" }
 
-// indent is by how many characters a line is indented.
+// indent returns the number of characters of white space before a line.
 func (l line) indent() int { return len(l.text) - len(strings.TrimLeft(l.text, " \t")) }
 
-// span is the lines from, up to and without to.
+// span is a range of lines: from is inclusive, to exclusive.
 type span struct {
 	from, to int
 	size     int // bytes
-	// within is the name of the unit that began before the span, "" where one begins with it.
+	// within is the name of the unit that began before the span, or "" if a unit begins with it.
 	within string
 }
 
-// Cut takes a file apart at the places where its language begins something new: declarations of
-// Go, headings of Markdown, and of all else lines that are not indented and follow a blank line
-// or the end of a block. Such units are put together as far as chunkGoal, and those above
-// chunkMax are cut, at blank lines if there are some.
+// Cut divides a file where a unit of its language begins: at declarations in Go, at headings in
+// Markdown, and elsewhere at unindented lines that follow a blank line or the end of a block. Units
+// are joined up to chunkGoal. Larger ones than chunkMax are cut, at blank lines if possible.
 func Cut(name string, content []byte) []Chunk {
 	text := string(content)
 	lines := linesOf(text)
@@ -78,7 +77,7 @@ func linesOf(text string) []line {
 	return lines
 }
 
-// pack puts units together.
+// pack joins units up to chunkGoal.
 func pack(lines []line) (spans []span) {
 	for _, unit := range units(lines) {
 		for _, part := range parts(lines, unit) {
@@ -93,7 +92,7 @@ func pack(lines []line) (spans []span) {
 	return spans
 }
 
-// units are the stretches between lines that start something.
+// units returns the spans between lines that start a unit.
 func units(lines []line) (list []span) {
 	for i, l := range lines {
 		if i == 0 || l.starts {
@@ -106,7 +105,7 @@ func units(lines []line) (list []span) {
 	return list
 }
 
-// parts cuts a unit that is too large.
+// parts divides a unit that is larger than chunkMax.
 func parts(lines []line, unit span) (list []span) {
 	name := firstName(lines[unit.from:unit.to])
 	for rest := unit; rest.from < unit.to; {
@@ -123,8 +122,8 @@ func parts(lines []line, unit span) (list []span) {
 	return list
 }
 
-// firstPart is the beginning of a stretch that is too large: up to a blank line that is not
-// indented much and near to the goal, else to the goal.
+// firstPart returns the first part of a span that is too large. It ends at a blank line near the
+// goal with little indent, or else at the goal.
 func firstPart(lines []line, rest span) span {
 	var plain, best span
 	bestCost := -1
@@ -156,7 +155,7 @@ func firstName(lines []line) string {
 	return ""
 }
 
-// maxNames is how many bytes of names a title has.
+// maxNames is the maximum size of the names in a title, in bytes.
 const maxNames = 120
 
 func (s span) chunk(name, text string, lines []line) Chunk {
@@ -170,7 +169,7 @@ func (s span) chunk(name, text string, lines []line) Chunk {
 	return c
 }
 
-// joined are names as a title has them: each once, and not too many.
+// joined returns the names for a title, each once, up to maxNames.
 func joined(names []string) string {
 	var seen []string
 	size := 0

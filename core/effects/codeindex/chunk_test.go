@@ -13,7 +13,7 @@ import (
 	"appserver/test/sample"
 )
 
-// titled are the titles of the chunks of a file.
+// titled returns the titles of the chunks of a file.
 func titled(name, content string) (titles []string) {
 	for _, c := range codeindex.Cut(name, []byte(content)) {
 		titles = append(titles, c.Title)
@@ -21,7 +21,7 @@ func titled(name, content string) (titles []string) {
 	return titles
 }
 
-// body is text of many short lines, of about so many bytes.
+// body returns text of many short lines, of about so many bytes.
 func body(indent string, size int) string {
 	return strings.Repeat(indent+"x = compute(x, y)\n", size/(len(indent)+18))
 }

@@ -5,8 +5,8 @@ import (
 	"go/token"
 )
 
-// markGo finds the declarations of a Go file. The scanner is enough for that: it also reads what
-// does not compile, and no nesting is too deep for it.
+// markGo finds the declarations of a Go file. The scanner is enough: it also reads files that do
+// not compile, and has no limit of nesting.
 func markGo(content []byte, lines []line) {
 	file := token.NewFileSet().AddFile("", -1, len(content))
 	g := goMarks{lines: lines, fresh: true}
@@ -90,8 +90,8 @@ func (g *goMarks) start(at int, kind token.Token) {
 	}
 }
 
-// noteName takes the identifier that a declaration is named by: behind the receiver, or the
-// first of a group.
+// noteName records the name of a declaration: the identifier after the receiver, or the first one
+// of a group.
 func (g *goMarks) noteName(text string) {
 	switch {
 	case g.naming == token.ILLEGAL || g.namingLine >= len(g.lines):

@@ -14,22 +14,21 @@ import (
 	"appserver/core/effects/find"
 )
 
-// Sink keeps the files of repositories. All of its methods may be called by many goroutines.
+// Sink stores the files of repositories. It is safe for concurrent use.
 type Sink interface {
-	// CodeFiles are the hashes of the files that are kept, by path.
+	// CodeFiles returns the hashes of the stored files, by path.
 	CodeFiles(ctx context.Context, repo string) (map[string]string, error)
-	// PutCode keeps files in place of what was kept of them, all or none.
+	// PutCode replaces the stored content of files, all or none.
 	PutCode(ctx context.Context, repo string, files []File) error
-	// DropCode forgets files.
+	// DropCode deletes files.
 	DropCode(ctx context.Context, repo string, paths []string) error
 }
 
-// File is a file of a repository. One without chunks was looked at, and has none.
+// File is a file of a repository. Chunks is empty if the file was examined and skipped.
 type File struct {
 	// Path is relative to the repository, with slashes.
 	Path string
-	// Hash is returned by CodeFiles later. It changes with the content. Only this package can interpret
-	// it.
+	// Hash identifies the content, and CodeFiles returns it. Only this package can interpret it.
 	Hash   string
 	Chunks []Chunk
 }
@@ -93,17 +92,18 @@ const (
 	Elsewhere Phase = "elsewhere"
 )
 
-// Status is how far a job has come. It counts what was seen by the look under way, or else by
-// the last one.
+// Status is the progress of a job. It counts the files of the current look, or else of the last
+// one.
 type Status struct {
 	Repo  string
 	Phase Phase
-	// FilesDone of FilesTotal files were examined. Files that are left out by their names do not count.
+	// FilesDone is the number of examined files, of FilesTotal. Files that are skipped by their
+	// names do not count.
 	FilesDone, FilesTotal int
-	// Chunks are kept in the sink, of files with so many Bytes.
+	// Chunks is the number of chunks in the sink, and Bytes the size of their files.
 	Chunks int
 	Bytes  int64
-	// Read is how many files had to be read.
+	// Read is the number of files that had to be read.
 	Read    int
 	Skipped map[Reason]int
 	// Watched is set if the system reports all changes.
@@ -112,7 +112,7 @@ type Status struct {
 	Error string
 }
 
-// same reports whether two statuses differ in nothing that is reported.
+// same reports whether the reported members of two statuses are equal.
 func (s Status) same(other Status) bool {
 	counts := func(s Status) Status {
 		s.Skipped, s.Read = nil, 0
@@ -121,7 +121,7 @@ func (s Status) same(other Status) bool {
 	return reflect.DeepEqual(counts(s), counts(other)) && maps.Equal(s.Skipped, other.Skipped)
 }
 
-// Index has a job for each repository that was started.
+// Index has one job for each started repository.
 type Index struct {
 	options Options
 
@@ -133,14 +133,14 @@ type Index struct {
 // ErrClosed is returned by Start after Close.
 var ErrClosed = errors.New("the index is closed")
 
-// New makes an index without jobs.
+// New returns an index without jobs.
 func New(o Options) *Index {
 	return &Index{options: o.withDefaults(), jobs: map[string]*job{}}
 }
 
-// Start keeps the files below a root under the key of its repository, until ctx ends. A repository
-// that has a job already, even for another root, keeps that job. A root that is the whole disk or a
-// home directory is rejected, because it is no project.
+// Start indexes the files below a root under the key of the repository, until ctx ends. A
+// repository that has a job already, even for another root, keeps that job. A root that is the
+// whole disk or a home directory is rejected, because it is no project.
 func (x *Index) Start(ctx context.Context, repo, root string) error {
 	real, err := filepath.EvalSymlinks(root)
 	if err != nil {

@@ -14,18 +14,18 @@ import (
 )
 
 const (
-	// settle is how long changes are gathered before a look.
+	// settle is the time for which changes are collected before a look.
 	settle = 500 * time.Millisecond
-	// restAfterLook is by how much longer than a look worked the next one is waited for, but
-	// no longer than Rescan.
+	// restAfterLook is the pause after a look, as a multiple of the look's time. It is limited by
+	// Rescan.
 	restAfterLook = 20
-	// watchedRescan is by how much longer no look is made where all folders are watched.
+	// watchedRescan is the factor of Rescan if all folders are watched.
 	watchedRescan = 10
-	// tellEvery is the least interval between reports of progress.
+	// tellEvery is the minimum interval between reports of progress.
 	tellEvery = 250 * time.Millisecond
 )
 
-// job keeps one repository.
+// job indexes one repository.
 type job struct {
 	options    Options
 	repo, root string
@@ -35,10 +35,10 @@ type job struct {
 	// The following fields belong to the job's goroutine.
 	pacer pacer
 	watch *watch
-	// verified are marks of files that were read again and had not changed, newer than those
-	// in the sink.
+	// verified has the marks of files that were read again and had not changed. They are newer than
+	// the marks in the sink.
 	verified map[string]mark
-	// complete is set after a look that was.
+	// complete is set after a look that examined all files.
 	complete bool
 	told     time.Time
 	untold   bool
@@ -88,7 +88,7 @@ func (j *job) pause(on bool) {
 	}
 }
 
-// now is the status, as others may keep it.
+// now returns a copy of the status, which the caller can keep.
 func (j *job) now() Status {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -100,7 +100,7 @@ func (j *job) now() Status {
 	return s
 }
 
-// note changes the status, and reports it if the last report is long ago.
+// note changes the status, and reports it unless the last report was less than tellEvery ago.
 func (j *job) note(change func(*Status)) {
 	j.mu.Lock()
 	before := j.status
@@ -117,7 +117,7 @@ func (j *job) tell() {
 	}
 }
 
-// run looks again and again, while no other process does.
+// run repeats looks as long as this process has the lock of the repository.
 func (j *job) run(ctx context.Context) {
 	defer close(j.done)
 	defer j.cancel()
@@ -138,7 +138,7 @@ func (j *job) run(ctx context.Context) {
 	}
 }
 
-// lock takes the repository for this process.
+// lock acquires the lock of the repository, which other processes share.
 func (j *job) lock() (io.Closer, error) {
 	if err := disk.OS().MkdirAll(j.options.Locks, 0o700); err != nil {
 		return nil, fmt.Errorf("make %s: %w", j.options.Locks, err)
@@ -150,7 +150,7 @@ func (j *job) fail(err error) {
 	j.note(func(s *Status) { s.Phase, s.Error = Failed, err.Error() })
 }
 
-// keep looks until ctx ends.
+// keep repeats looks until ctx ends.
 func (j *job) keep(ctx context.Context) {
 	for ctx.Err() == nil {
 		more, err := j.look(ctx)
@@ -212,7 +212,7 @@ func (j *job) halt(ctx context.Context, paused chan struct{}) {
 	}
 }
 
-// sleep waits, but not through the beginning of a pause.
+// sleep waits until the time has passed or a pause begins.
 func (j *job) sleep(ctx context.Context, d time.Duration) {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
@@ -223,8 +223,7 @@ func (j *job) sleep(ctx context.Context, d time.Duration) {
 	}
 }
 
-// await waits until a look is worth while: something has changed, or has not been looked at for
-// long.
+// await waits until the next look is due: after a change, or after the interval between looks.
 func (j *job) await(ctx context.Context) {
 	wait := j.options.Rescan
 	if j.watch.complete {

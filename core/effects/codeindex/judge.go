@@ -8,14 +8,14 @@ import (
 	"unicode/utf8"
 )
 
-// Reason is why a file is left out.
+// Reason is the reason why a file has no chunks.
 type Reason string
 
 // The reasons. What was learned by reading a file is kept in the sink, so that it is learned once.
 const (
-	// NoFile is anything but a regular file: a link, a FIFO, a socket, a device.
+	// NoFile is any path except a regular file: a link, a FIFO, a socket, a device.
 	NoFile Reason = "noFile"
-	// TooMany is a file above the number that a repository may have.
+	// TooMany is a file beyond the maximum number of a repository.
 	TooMany Reason = "tooMany"
 	// Foreign is a file of a package manager below the repository.
 	Foreign Reason = "foreign"
@@ -29,11 +29,12 @@ const (
 	Binary Reason = "binary"
 	// Encoding is text that is not UTF-8.
 	Encoding Reason = "encoding"
-	// Generated is a file that declares so at its beginning, or has lines of more than 2,000 bytes.
+	// Generated is a file that declares itself generated at its beginning, or has lines of more
+	// than 2,000 bytes.
 	Generated Reason = "generated"
-	// Unreadable is a file that the system does not let be read.
+	// Unreadable is a file that the system does not permit to read.
 	Unreadable Reason = "unreadable"
-	// Gone is a file that was there a moment before, or was another.
+	// Gone is a file that was deleted or replaced during the look.
 	Gone Reason = "gone"
 )
 
@@ -44,7 +45,7 @@ const (
 	generatedIn = 2 << 10
 )
 
-// judgeName leaves files out by their names.
+// judgeName returns the reason to skip a file by its name, or "".
 func judgeName(name string) Reason {
 	base := strings.ToLower(path.Base(name))
 	switch {
@@ -61,8 +62,8 @@ func judgeName(name string) Reason {
 	return ""
 }
 
-// isForeign reports whether a folder has packages, or is below one that has. Git ignores most of them,
-// but not all, and a folder without a repository has no rules.
+// isForeign reports whether a folder has installed packages, or is below one that has. Git ignores
+// most of them, but not all, and a folder without a repository has no ignore rules.
 func isForeign(dir string) bool {
 	for part := range strings.SplitSeq(dir, "/") {
 		switch part {
@@ -89,7 +90,7 @@ func privateExtensions() []string {
 	return []string{".jks", ".kdbx", ".key", ".keystore", ".p12", ".pem", ".pfx", ".tfstate", ".tfvars"}
 }
 
-// judgeContent leaves files out by what they hold.
+// judgeContent returns the reason to skip a file by its content, or "".
 func judgeContent(content []byte) Reason {
 	switch {
 	case bytes.IndexByte(content[:min(len(content), binaryHead)], 0) >= 0:

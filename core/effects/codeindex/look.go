@@ -10,19 +10,19 @@ import (
 )
 
 const (
-	// A batch is put when it has so many files, or bytes.
+	// batchFiles and batchBytes limit a batch.
 	batchFiles = 128
 	batchBytes = 1 << 20
-	// stepFiles is after how many files that have not changed the pace is looked at.
+	// stepFiles is the number of unchanged files after which the pacer accounts for the work.
 	stepFiles = 64
 )
 
-// look is one passage through a repository.
+// look is one scan of a repository.
 type look struct {
 	*job
 	ctx  context.Context
 	tree *tree
-	// kept has the files of the sink that were not seen yet.
+	// kept has the files of the sink that the look has not seen yet.
 	kept        map[string]string
 	files, dirs []string
 	batch       []File
@@ -73,7 +73,7 @@ func (l *look) tellAll(s *Status) {
 	s.Skipped = maps.Clone(l.count.Skipped)
 }
 
-// found takes what a walk gives.
+// found receives the paths of a walk.
 func (l *look) found(paths []find.Path) {
 	for _, p := range paths {
 		reason := judgeName(p.Name)
@@ -149,7 +149,7 @@ func (l *look) file(name string) (read bool) {
 	return true
 }
 
-// keep counts a file that the sink has.
+// keep counts a file that is already in the sink.
 func (l *look) keep(name string, m mark) {
 	delete(l.kept, name)
 	if reason := m.skipped(); reason != "" {
@@ -160,7 +160,7 @@ func (l *look) keep(name string, m mark) {
 	l.count.Bytes += m.size
 }
 
-// reread reads a file, and has it put if it is another.
+// reread reads a file, and adds it to the batch if it has changed.
 func (l *look) reread(name string, known mark) {
 	at := time.Now()
 	content, seen, reason := l.tree.read(name, l.options.MaxFile)
@@ -189,7 +189,7 @@ func (l *look) reread(name string, known mark) {
 	l.keep(name, m)
 }
 
-// put gives the batch to the sink.
+// put sends the batch to the sink.
 func (l *look) put() error {
 	if len(l.batch) == 0 {
 		return l.ctx.Err()
@@ -201,7 +201,7 @@ func (l *look) put() error {
 	return l.ctx.Err()
 }
 
-// drop forgets what the sink has and the repository has not.
+// drop deletes the files in the sink that the repository does not have any more.
 func (l *look) drop() error {
 	gone := make([]string, 0, batchFiles)
 	flush := func() error {

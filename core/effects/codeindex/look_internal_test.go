@@ -12,10 +12,11 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	"syscall"
+
 	"appserver/core/effects/find"
 	"appserver/test/posix"
 	"appserver/test/sample"
-	"syscall"
 )
 
 // scene is a folder whose files change between looking and reading.
@@ -246,7 +247,7 @@ func texts(sink memory) map[string]string {
 	return all
 }
 
-// expected are the texts on the disk.
+// expected returns the texts on the disk.
 func expected(t require.TestingT, finder *find.Finder, root string) map[string]string {
 	all := map[string]string{}
 	err := finder.WalkOwn(context.Background(), root, func(paths []find.Path) {

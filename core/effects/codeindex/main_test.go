@@ -84,7 +84,7 @@ func (s *shelf) DropCode(_ context.Context, _ string, paths []string) error {
 	return nil
 }
 
-// texts are the files with chunks, put together again.
+// texts returns the files with chunks, put together again.
 func (s *shelf) texts() map[string]string {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -10,7 +10,7 @@ import (
 	"appserver/platform/osfile"
 )
 
-// markVersion changes whenever chunks of the same content would be others.
+// markVersion changes whenever the chunks of unchanged content change.
 const markVersion = "1"
 
 // mark is the state of a file in the hash that the sink keeps.
@@ -56,10 +56,10 @@ func (m mark) skipped() Reason {
 	return Reason(reason)
 }
 
-// fresh is how near to its reading a change of a file can be without another time of change.
+// fresh is the time before a read within which a file can change without a new modification time.
 const fresh = 2 * time.Second
 
-// stamp is the size and the time of change of a file.
+// stamp has the size and the modification time of a file.
 type stamp struct{ size, mtime int64 }
 
 func stampOf(info osfile.Info) stamp { return stamp{size: info.Size, mtime: info.ModTime} }

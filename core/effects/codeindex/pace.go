@@ -12,7 +12,7 @@ const (
 	maxRest = 2 * time.Second
 )
 
-// pacer has work rest, so that it takes no more than a share of the time.
+// pacer adds pauses to work, so that it takes at most a share of the time.
 type pacer struct {
 	share float64
 	now   func() time.Time

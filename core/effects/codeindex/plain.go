@@ -6,7 +6,7 @@ import (
 	"unicode"
 )
 
-// proseExtensions are the extensions of files without declarations.
+// proseExtensions returns the extensions of files without declarations.
 func proseExtensions() []string {
 	return []string{"", ".adoc", ".cfg", ".conf", ".css", ".csv", ".htm", ".html", ".ini", ".json", ".log", ".properties",
 		".rst", ".svg", ".tex", ".toml", ".tsv", ".txt", ".xml", ".yaml", ".yml"}
@@ -20,12 +20,11 @@ const (
 	modifies role = iota + 1
 	// declares: the next word is the name.
 	declares
-	// binds: so it is in lines that are not indented; elsewhere the name is of no interest
-	// outside of its function.
+	// binds acts like declares in unindented lines. Elsewhere, the name is local to a function.
 	binds
 )
 
-// roles are such words, of one language or another.
+// roles has the words that precede names in common languages.
 var roles = map[string]role{
 	"class": declares, "contract": declares, "def": declares, "defmodule": declares, "enum": declares,
 	"extension": declares, "fn": declares, "fun": declares, "func": declares, "function": declares, "impl": declares,
@@ -62,7 +61,7 @@ func closes(text string) bool {
 		strings.TrimRight(text, "\r\n") == "end"
 }
 
-// maxDeclared is how far into a line a name is looked for, in bytes.
+// maxDeclared is the length of the part of a line that is searched for a name, in bytes.
 const maxDeclared = 300
 
 // declared returns the name that a line declares: after a declaring word or, in a line without indent,
@@ -94,7 +93,7 @@ func declared(text string, top bool) string {
 // nameRune reports whether a character can be part of a name.
 func nameRune(r rune) bool { return r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r) }
 
-// called is the word before the first parenthesis of a line that does not end with a
+// called returns the word before the first parenthesis of a line that does not end with a
 // statement.
 func called(text string, top bool) string {
 	before, _, found := strings.Cut(text, "(")
@@ -125,7 +124,7 @@ func markHeadings(lines []line) {
 	}
 }
 
-// fenceOf is the mark by which a line begins or ends code, "" for none.
+// fenceOf returns the mark with which a line begins or ends code, or "".
 func fenceOf(text string) string {
 	for _, mark := range []string{"```", "~~~"} {
 		if strings.HasPrefix(text, mark) {
@@ -135,7 +134,7 @@ func fenceOf(text string) string {
 	return ""
 }
 
-// maxHeading is how many characters of a heading a title has.
+// maxHeading is the maximum length of a heading in a title, in characters.
 const maxHeading = 80
 
 func heading(title string) string {

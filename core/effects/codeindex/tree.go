@@ -22,7 +22,7 @@ type tree struct {
 	at  string
 	// content is the file that was read last.
 	content bytes.Buffer
-	// short is the error if too many files are open to examine one.
+	// short is the error if a file could not be examined because too many files are open.
 	short error
 }
 
@@ -85,8 +85,8 @@ func (t *tree) stamp(name string) (stamp, Reason) {
 	return stampOf(info), ""
 }
 
-// read reads a file whose stamp was seen, up to a limit. It never blocks, even if the path has become
-// another kind of file. The content is valid until the next read.
+// read reads a file that was examined before, up to a limit. It never blocks, even if the path has
+// become another kind of file. The content is valid until the next read.
 func (t *tree) read(name string, limit int64) (content []byte, seen stamp, reason Reason) {
 	file, err := t.dir.OpenFile(path.Base(name))
 	if err != nil {

@@ -60,7 +60,7 @@ func (w *watch) follow(dirs []string) (more bool) {
 	return more
 }
 
-// events are nil for the zero watch.
+// events returns the channel of changes, or nil for the zero watch.
 func (w *watch) events() (<-chan fsnotify.Event, <-chan error) {
 	if w.notify == nil {
 		return nil, nil

@@ -44,7 +44,7 @@ func hooksOn(root *node) bool {
 	return true
 }
 
-// hookWarnings names the places of hooks in a layer and its folder.
+// hookWarnings returns warnings with the places of hooks in a layer and its folder.
 func hookWarnings(l *layer, folder string) (warnings []string) {
 	const text = "%s: this server does not run hooks, so they do not protect here. Remove them, or use another program " +
 		"for work that depends on them."

@@ -16,8 +16,8 @@ func (c *Config) headerValue(variable string) (string, error) {
 	return value, nil
 }
 
-// token is headerValue for a key or token. Quotes around it are an error: files of variables that no shell reads pass
-// them on.
+// token does the same as headerValue, for a key or token. It rejects quotes around it: files of
+// variables that no shell reads pass them on.
 func (c *Config) token(variable string) (string, error) {
 	value, err := c.headerValue(variable)
 	switch {

@@ -28,7 +28,7 @@ func (l *layer) folder() string {
 	return filepath.Dir(l.name.File)
 }
 
-// version is a hash of the settings as JSON. It equals the reference implementation's for the same
+// version returns a hash of the settings as JSON. It equals the reference implementation's for the same
 // settings.
 func (l *layer) version() string {
 	text, err := protocol.Marshal(l.root.plain())

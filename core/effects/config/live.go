@@ -56,7 +56,7 @@ func (l *Live) Write(p *protocol.ConfigBatchWriteParams) (protocol.ConfigWriteRe
 	return l.edit(p)
 }
 
-// edit is Write for a caller that holds the lock.
+// edit does the same as Write, for a caller that holds the lock.
 func (l *Live) edit(p *protocol.ConfigBatchWriteParams) (protocol.ConfigWriteResponse, error) {
 	w, err := l.startWrite(p)
 	if err != nil {
@@ -113,7 +113,7 @@ func (l *Live) startWrite(p *protocol.ConfigBatchWriteParams) (*write, error) {
 	return w, err
 }
 
-// open takes the lock of the home and reads the file.
+// open acquires the lock of the home and reads the file.
 func (w *write) open(home string) (err error) {
 	if w.lock, err = osfile.OpenLock(home); err != nil {
 		return err

@@ -242,7 +242,7 @@ func elements(v any, path []string, yield func(path []string)) {
 	}
 }
 
-// kind names the type of a node in the words of an error.
+// kind returns the name of a node's type, for errors.
 func (n *node) kind() string {
 	if n.table != nil {
 		return "a table"

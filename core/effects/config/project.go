@@ -86,7 +86,7 @@ func (c *Config) With(more map[string]json.RawMessage) (*Config, error) {
 	return base.inFolder(c.project.cwd, over)
 }
 
-// overrides are those of a thread, or nil.
+// overrides returns the overrides of a thread, or nil.
 func (c *Config) overrides() *layer {
 	if i := slices.IndexFunc(c.layers, func(l *layer) bool { return l.ofThread }); i >= 0 {
 		return c.layers[i]
@@ -161,7 +161,7 @@ func isEmpty(folder string) bool {
 	return errors.Is(err, io.EOF)
 }
 
-// insertInto puts the project's layers above the user's file.
+// insertInto inserts the project's layers above the user's file.
 func (p project) insertInto(layers []*layer) []*layer {
 	i := 1 + slices.IndexFunc(layers, func(l *layer) bool { return l.name.Type == protocol.LayerUser })
 	return slices.Insert(slices.Clone(layers), i, p.layers...)

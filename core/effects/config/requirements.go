@@ -81,7 +81,7 @@ func (r *requirements) key(key string, n *node) (err error) {
 	return err
 }
 
-// refuse states that a key cannot be obeyed.
+// refuse returns the error for a key that cannot be obeyed.
 func (r *requirements) refuse(n *node, key string) {
 	r.problem = fmt.Sprintf("%s: %s is a requirement that this server cannot obey, so no thread starts: remove it, or use "+
 		"another program", n.position, key)

@@ -52,7 +52,7 @@ func (c *Config) Permits(s core.Settings) error {
 	return c.required.permits(&s.ApprovalPolicy, s.Sandbox)
 }
 
-// PermitsSandbox is Permits for a sandbox policy alone.
+// PermitsSandbox reports the same as Permits, for a sandbox policy alone.
 func (c *Config) PermitsSandbox(policy protocol.SandboxPolicy) error {
 	return c.required.permits(nil, policy)
 }

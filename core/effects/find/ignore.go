@@ -11,10 +11,10 @@ import (
 	"appserver/platform/osfile"
 )
 
-// maxIgnoreFile is how much is read of a file of patterns, in bytes.
+// maxIgnoreFile is the maximum size of the part of a pattern file that is read, in bytes.
 const maxIgnoreFile = 1 << 20
 
-// patterns are the patterns of one file, for paths below its directory.
+// patterns has the patterns of one file, for paths below its directory.
 type patterns struct {
 	list  []pattern
 	dir   string // with a slash at its end
@@ -22,7 +22,7 @@ type patterns struct {
 }
 
 // says reports whether a path is ignored, by the innermost file with a matching line. The last
-// matching line of a file counts.
+// matching line of a file counts. known is false if no line matches.
 func (p *patterns) says(path string, dir bool) (ignored, known bool) {
 	for ; p != nil; p = p.outer {
 		name := strings.TrimPrefix(path, p.dir)
@@ -35,13 +35,13 @@ func (p *patterns) says(path string, dir bool) (ignored, known bool) {
 	return false, false
 }
 
-// rules are the patterns that hold in a directory: git's are nil outside of repositories.
+// rules has the patterns for a directory. The patterns of git are nil outside of repositories.
 type rules struct {
 	git, own   *patterns
 	repository bool
 	// personal are the user's own for all repositories, "" for none.
 	personal string
-	// failed is why not all of them could be read, though they are there.
+	// failed is the error if a pattern file exists but cannot be read.
 	failed error
 }
 
@@ -54,7 +54,7 @@ func (r rules) ignored(path string, dir bool) bool {
 	return ignored
 }
 
-// with are the rules inside a directory that has some entries.
+// with returns the rules inside a directory that has some entries.
 func (r rules) with(dir string, has func(name string) bool) rules {
 	if has(".git") {
 		r.repository, r.git = true, nil
@@ -70,7 +70,7 @@ func (r rules) with(dir string, has func(name string) bool) rules {
 	return r
 }
 
-// add puts the patterns of a file before others. A file that is not there has none.
+// add returns the patterns of a file, followed by the outer ones. A missing file adds none.
 func (r *rules) add(outer *patterns, file, dir string) *patterns {
 	if file == "" {
 		return outer
@@ -120,7 +120,7 @@ func above(root, personal string) rules {
 	return r
 }
 
-// topOf is which of the directories is the first that is a repository's, -1 for none.
+// topOf returns the index of the first directory that is the top of a repository, or -1.
 func topOf(dirs []string) int {
 	return slices.IndexFunc(dirs, func(dir string) bool {
 		_, err := os.Lstat(filepath.Join(dir, ".git"))
@@ -128,7 +128,7 @@ func topOf(dirs []string) int {
 	})
 }
 
-// personalRules returns the path of the user's own patterns.
+// personalRules returns the path of the user's own patterns, or "".
 func personalRules(getenv func(string) string) string {
 	if dir := getenv("XDG_CONFIG_HOME"); dir != "" {
 		return filepath.Join(dir, "git", "ignore")

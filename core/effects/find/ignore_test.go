@@ -16,7 +16,7 @@ import (
 	"appserver/core/effects/find"
 )
 
-// repository is a tree with a repository at its root.
+// repository returns a tree with a repository at its root.
 func repository(t *testing.T, entries ...string) string {
 	t.Helper()
 	t.Setenv("HOME", t.TempDir())
@@ -34,7 +34,7 @@ func initialize(t *testing.T, dir string) {
 	require.NoError(t, err, "%s", out)
 }
 
-// shown are the files that git would add.
+// shown returns the files that git would add.
 func shown(t *testing.T, root string) []string {
 	t.Helper()
 	names, answered := shownBy(t, root)
@@ -45,7 +45,7 @@ func shown(t *testing.T, root string) []string {
 // gitLimit is how long git may take. It needs milliseconds for ordinary patterns.
 const gitLimit = 20 * time.Second
 
-// shownBy is shown. It returns false if git does not end in time.
+// shownBy does the same as shown, but returns false if git does not end in time.
 func shownBy(t *testing.T, root string) (names []string, answered bool) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), gitLimit)
@@ -65,7 +65,7 @@ func shownBy(t *testing.T, root string) (names []string, answered bool) {
 	return names, true
 }
 
-// files are the paths of a walk without the folders.
+// files returns the paths of a walk without the folders.
 func files(t *testing.T, root string) []string {
 	t.Helper()
 	return slices.DeleteFunc(walked(t, root), func(name string) bool { return strings.HasSuffix(name, "/") })

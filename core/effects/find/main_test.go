@@ -44,7 +44,7 @@ func grow(t *testing.T, root string, entries ...string) {
 	}
 }
 
-// walked are the paths below a root in order; those of folders end with a slash.
+// walked returns the paths below a root in order; those of folders end with a slash.
 func walked(t *testing.T, root string) []string {
 	t.Helper()
 	return walkedBy(find.New(), root)

@@ -13,18 +13,17 @@ import (
 	"github.com/junegunn/fzf/src/util"
 )
 
-// New makes a finder. The library keeps what it prefers for all of the program, so no search
-// may run meanwhile.
+// New returns a finder. The library has global settings, so no search may run during the call.
 func New() *Finder {
 	algo.Init("path")
 	return &Finder{personal: personalRules(os.Getenv)}
 }
 
-// Match is a path that fits. Indices are the matched characters, as places in the path in
+// Match is a path that matches. Indices are the positions of the matched characters in the path, in
 // ascending order.
 type Match struct {
 	Path
-	// Root is for the caller: Rank leaves it empty.
+	// Root is set by the caller. Rank leaves it empty.
 	Root    string
 	Score   uint32
 	Indices []uint32
@@ -32,7 +31,7 @@ type Match struct {
 	unboosted *Match
 }
 
-// Compare is negative if m ranks before other: by score, then by name in byte order.
+// Compare returns a negative number if m ranks before other: by score, then by name in byte order.
 func (m Match) Compare(other Match) int {
 	return cmp.Or(cmp.Compare(other.Score, m.Score), cmp.Compare(m.Name, other.Name))
 }
@@ -57,10 +56,10 @@ type Query struct {
 	plain bool
 }
 
-// maxQuery is how many bytes of a query count.
+// maxQuery is the maximum size of a query in bytes. The rest is ignored.
 const maxQuery = 1 << 10
 
-// NewQuery reads a query.
+// NewQuery parses a query.
 func NewQuery(text string) Query {
 	if len(text) > maxQuery {
 		text = strings.ToValidUTF8(text[:maxQuery], "")
@@ -104,7 +103,7 @@ func newWord(text string) (word, bool) {
 	return w, text != ""
 }
 
-// Rank gives the paths that fit best, the best first. Where ctx ends it gives none.
+// Rank returns the best matches, the best first. It returns none if ctx ends.
 func (q Query) Rank(ctx context.Context, paths []Path, limit int) []Match {
 	if q.Empty() {
 		return nil
@@ -129,7 +128,7 @@ func (q Query) Rank(ctx context.Context, paths []Path, limit int) []Match {
 // checkEvery is the number of paths between two checks of the context.
 const checkEvery = 1 << 10
 
-// rank is a part of Rank.
+// rank ranks a part of the paths.
 func (q Query) rank(ctx context.Context, paths []Path, limit int) (best []Match) {
 	slab := util.MakeSlab(100<<10, 2<<10)
 	for i, p := range paths {
@@ -165,7 +164,7 @@ func (q Query) fit(text string, slab *util.Slab) (score int, places []int, ok bo
 	return score, slices.Compact(places), true
 }
 
-// places are the matched characters in ascending order. The library returns them only for
+// places returns the matched characters in ascending order. The library returns them only for
 // words whose characters may stand apart.
 func (w word) places(result algo.Result, found *[]int) []int {
 	if found != nil {

@@ -5,12 +5,12 @@ import (
 	"strings"
 )
 
-// pattern is a line of a file of patterns, as git takes it (gitignore(5)).
+// pattern is a line of a pattern file, with the rules of gitignore(5).
 type pattern struct {
 	parts []part
-	// not is set for what begins with an exclamation mark, dirs for what ends with a slash.
+	// not is set if the line begins with an exclamation mark, dirs if it ends with a slash.
 	not, dirs bool
-	// base is set where the last name of a path alone counts.
+	// base is set if only the last name of a path is compared.
 	base bool
 }
 
@@ -31,7 +31,7 @@ const (
 	names
 )
 
-// parsePatterns reads a file.
+// parsePatterns parses a pattern file.
 func parsePatterns(text []byte) (list []pattern) {
 	for line := range bytes.Lines(bytes.TrimPrefix(text, []byte("\ufeff"))) {
 		line = bytes.TrimSuffix(bytes.TrimSuffix(line, []byte("\n")), []byte("\r"))
@@ -43,10 +43,10 @@ func parsePatterns(text []byte) (list []pattern) {
 	return list
 }
 
-// longestPattern is how many bytes a pattern may have: paths have fewer.
+// longestPattern is the maximum size of a pattern in bytes. Paths are shorter.
 const longestPattern = 8 << 10
 
-// trimSpaces takes the spaces at the end away that are not escaped.
+// trimSpaces removes the spaces at the end that are not escaped.
 func trimSpaces(line string) string {
 	end := 0
 	for i := 0; i < len(line); i++ {
@@ -74,7 +74,7 @@ func parsePattern(line string) []pattern {
 	return []pattern{p}
 }
 
-// parseParts is false for what ends within brackets or an escape.
+// parseParts returns the parts of a pattern, or false if it ends within brackets or an escape.
 func parseParts(text string) (parts []part, ok bool) {
 	plain, slash := true, true // what came before: git compares plain bytes apart
 	for n := 0; len(text) > 0; text = text[n:] {
@@ -167,7 +167,7 @@ func match(parts []part, text string) bool {
 	return true
 }
 
-// step returns how many more bytes of a text a part takes, or 0 if it cannot.
+// step returns the number of further bytes of a text that a part matches, or 0.
 func step(k kind, text string) int {
 	if k == names {
 		return strings.IndexByte(text, '/') + 1

@@ -7,7 +7,7 @@ type set [4]uint64
 
 func (s set) has(b byte) bool { return s[b/64]&(1<<(b%64)) != 0 }
 
-// with adds a range; one that goes down has nothing.
+// with adds a range. A descending range is empty.
 func (s set) with(low, high byte) set {
 	for b := int(low); b <= int(high); b++ {
 		s[b/64] |= 1 << (b % 64)
@@ -20,7 +20,7 @@ func (s set) without(b byte) set {
 	return s
 }
 
-// but are all others, without the slash.
+// but returns the complement of the set, without the slash.
 func (s set) but() set {
 	for i := range s {
 		s[i] = ^s[i]
@@ -79,7 +79,7 @@ func parseMember(text string, low byte) (members set, n int, next byte) {
 	return set{}.with(b, b), n, b
 }
 
-// parseByte is a byte that may be escaped, and its length, 0 for none.
+// parseByte returns a byte that may be escaped, and its length, or 0.
 func parseByte(text string) (byte, int) {
 	switch {
 	case text == "" || text == `\`:
@@ -90,7 +90,7 @@ func parseByte(text string) (byte, int) {
 	return text[0], 1
 }
 
-// classRanges are the ends of the ranges of a class of POSIX, "" for none.
+// classRanges returns the ends of the ranges of a POSIX class, or "".
 func classRanges(name string) string {
 	return map[string]string{
 		"alnum": "azAZ09", "alpha": "azAZ", "blank": "\t\t  ", "cntrl": "\x00\x1f\x7f\x7f", "digit": "09", "graph": "!~",

@@ -21,19 +21,19 @@ const (
 type Path struct {
 	Name      string
 	Directory bool
-	// Other is set for what is neither a file nor a directory, such as a link. Only WalkOwn
-	// gives those.
+	// Other is set if the path is neither a file nor a directory, such as a link. Only WalkOwn
+	// yields such paths.
 	Other bool
 }
 
-// walk is a walk under way.
+// walk is the state of a walk.
 type walk struct {
 	ctx  context.Context
 	root string
-	// found gets the paths of one directory. It is called by one goroutine at a time.
+	// found receives the paths of one directory. Calls are serialized.
 	found func([]Path)
 	busy  chan struct{} // holds a token for each goroutine
-	// own is set where the walk keeps to what is the repository's own.
+	// own is set if the walk is limited to the repository's own files.
 	own  bool
 	work sync.WaitGroup
 
@@ -46,8 +46,8 @@ type walk struct {
 // Finder walks and ranks.
 type Finder struct{ personal string }
 
-// Walk gives the paths below a directory, in no order, and returns when it has given all,
-// or ctx has ended. What cannot be read is passed over.
+// Walk yields the paths below a directory, in no order, and returns when it has yielded all or ctx
+// ends. It skips unreadable paths.
 func (f *Finder) Walk(ctx context.Context, root string, found func([]Path)) {
 	f.walk(&walk{ctx: ctx, root: root, found: found, busy: make(chan struct{}, walkers), left: maxPaths})
 }
@@ -79,7 +79,7 @@ func (w *walk) fail(err error) {
 	w.failed = cmp.Or(w.failed, err)
 }
 
-// place is a directory to read: at is its path in the walk, real the one without links.
+// place is a directory to read: at is its path in the walk, real its path without links.
 type place struct {
 	rules    rules
 	at, real string
@@ -111,7 +111,7 @@ func within(path, dir string) bool {
 	return err == nil && filepath.IsLocal(rel)
 }
 
-// directory reads a directory, and those in it beside as many as may be read at a time.
+// directory reads a directory, and the directories in it in parallel, up to the limit.
 func (w *walk) directory(p place) {
 	if w.ctx.Err() != nil || p.depth > maxDepth {
 		return
@@ -176,7 +176,7 @@ func (w *walk) entry(p place, entry os.DirEntry) (path Path, below place, ok boo
 	return path, below, !p.rules.ignored(filepath.Join(w.root, path.Name), path.Directory)
 }
 
-// follow makes a link, below, what it leads to; false where it leads nowhere, or back.
+// follow resolves the link below. It returns false if the link is broken or leads back.
 func (p place) follow(below *place) (os.FileMode, bool) {
 	real, err := filepath.EvalSymlinks(below.real)
 	if err != nil {

@@ -114,7 +114,7 @@ func TestWalkIsComplete(t *testing.T) {
 	require.Len(t, walked(t, tree(t, entries...)), 40+2*40*40, "however many read at a time")
 }
 
-// walkedOwn are the paths of a walk of what is the repository's own, as they come.
+// walkedOwn returns the paths of a walk of what is the repository's own, as they come.
 func walkedOwn(root string) (names []string) {
 	_ = find.New().WalkOwn(context.Background(), root, func(paths []find.Path) {
 		for _, p := range paths {

@@ -18,15 +18,15 @@ const (
 	// defaultTimeout and defaultCap apply unless the command names others.
 	defaultTimeout = 10 * time.Second
 	defaultCap     = 1 << 20
-	// maxKept is how many bytes of a stream an answer holds, also without a cap.
+	// maxKept is the maximum number of bytes of a stream in a response, also without a cap.
 	maxKept = 16 << 20
-	// maxCommands is how many commands of a connection run at a time.
+	// maxCommands is the maximum number of running commands of a connection.
 	maxCommands = 64
-	// maxTyped is how many bytes may wait to be read by a command.
+	// maxTyped is the maximum number of bytes that wait to be read by a command.
 	maxTyped = 16 << 20
 )
 
-// command is a command that runs, or is about to.
+// command is a command that runs or is about to run.
 type command struct {
 	conn *connection
 	id   string // the client's, or one of our own that no client can have
@@ -41,7 +41,7 @@ type command struct {
 	mu    sync.Mutex
 	input *tool.Input
 	ended bool
-	// typed are writes that wait for those before them, of so many bytes.
+	// typed has the writes that wait for earlier ones, in all of so many bytes.
 	typed   []func()
 	waiting int
 	typing  bool
@@ -95,7 +95,7 @@ func failure(exit tool.Exit) error {
 	return protocol.Internal(protocol.KindCommand, "failed to spawn command: %s", exit.Failure)
 }
 
-// checkExec refuses what does not go together.
+// checkExec rejects params that exclude each other.
 func checkExec(p *protocol.CommandExecParams) error {
 	streams := p.TTY || p.StreamStdin || p.StreamStdoutStderr
 	switch {
@@ -129,7 +129,7 @@ func checkSize(s protocol.CommandExecTerminalSize) error {
 	return nil
 }
 
-// exec is the command for the runner.
+// exec returns the command for the runner.
 func (h *Host) exec(p *protocol.CommandExecParams) (tool.Exec, error) {
 	cwd := h.Cwd
 	if p.Cwd != nil {
@@ -224,7 +224,7 @@ func newCapture(name string, p *protocol.CommandExecParams) capture {
 	return c
 }
 
-// admit gives a command its name, and its end.
+// admit registers a command under its name, and returns a context that ends with the connection.
 func (d *connection) admit(c *command, to protocol.Caller, id *string) (context.Context, error) {
 	c.id = fmt.Sprintf("\xff%d", to.Request) // no JSON has it: it is not UTF-8
 	if id != nil {
@@ -290,7 +290,7 @@ func (c *command) keep(stream *capture, piece []byte) {
 	}
 }
 
-// end forgets a command, and gives the answer.
+// end removes a command, and returns the response.
 func (c *command) end(exit tool.Exit) protocol.CommandExecResponse {
 	c.cancel()
 	c.conn.mu.Lock()
@@ -305,5 +305,5 @@ func (c *command) end(exit tool.Exit) protocol.CommandExecResponse {
 	return protocol.CommandExecResponse{ExitCode: int32(exit.Code), Stdout: text(c.out.kept), Stderr: text(c.err.kept)}
 }
 
-// text is output as text, with U+FFFD for what is not UTF-8.
+// text returns the output as text, with U+FFFD for bytes that are not UTF-8.
 func text(kept []byte) string { return strings.ToValidUTF8(string(kept), "\uFFFD") }

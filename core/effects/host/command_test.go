@@ -38,7 +38,7 @@ func (s *stage) Exec(ctx context.Context, e tool.Exec, started func(*tool.Input)
 	return s.play(ctx, e, started)
 }
 
-// last is the command that was run last.
+// last returns the command that was run last.
 func (s *stage) last(t *testing.T) tool.Exec {
 	t.Helper()
 	s.mu.Lock()
@@ -171,7 +171,7 @@ func TestAFailureIsARefusal(t *testing.T) {
 	d.send(1, "command/exec/terminate", object{"processId": "p"}).refused(protocol.KindCommandNotFound)
 }
 
-// says is a command that writes and ends.
+// says returns a command that writes and ends.
 func says(code int, out, err string) *stage {
 	return &stage{play: func(_ context.Context, e tool.Exec, started func(*tool.Input)) tool.Exit {
 		started(&tool.Input{})
@@ -212,7 +212,7 @@ func TestOutputIsBounded(t *testing.T) {
 	}
 }
 
-// streamed is what was told of a stream, and whether its rest was not.
+// streamed returns the notified output of a stream, and whether its rest was cut off.
 func (d *desk) streamed(id, stream string, pieces int) (text string, capped bool) {
 	d.t.Helper()
 	for range pieces {
@@ -272,7 +272,7 @@ func TestOutputWaitsForTheClient(t *testing.T) {
 	require.Equal(t, "x", text)
 }
 
-// waits is a command that runs until it is ended.
+// waits returns a command that runs until it is ended.
 func waits() *stage {
 	return &stage{play: func(ctx context.Context, _ tool.Exec, started func(*tool.Input)) tool.Exit {
 		started(&tool.Input{})

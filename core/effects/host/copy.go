@@ -47,7 +47,7 @@ func within(path, dir string) bool {
 	return path == dir || strings.HasPrefix(path, prefix(dir))
 }
 
-// resolved is a path without links, as far as there is something at it.
+// resolved returns a path with its links resolved, as far as it exists.
 func resolved(path string) string {
 	if real, err := filepath.EvalSymlinks(path); err == nil {
 		return real
@@ -58,7 +58,7 @@ func resolved(path string) string {
 	return filepath.Join(resolved(filepath.Dir(path)), filepath.Base(path))
 }
 
-// copyEntry copies by what the source is. What is no file, directory or link is passed over.
+// copyEntry copies a file, a directory or a link. It skips everything else.
 func copyEntry(ctx context.Context, source, target string, mode os.FileMode) error {
 	switch {
 	case ctx.Err() != nil:
@@ -122,7 +122,7 @@ func copyFile(ctx context.Context, source, target string) error {
 	return fileError(target, err)
 }
 
-// copyPiece is how much is copied between two looks at whether it is still wanted.
+// copyPiece is the number of bytes copied between two checks of the context.
 const copyPiece = 64 << 20
 
 func copyContent(ctx context.Context, to io.Writer, from io.Reader) error {

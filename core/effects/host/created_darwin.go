@@ -5,7 +5,8 @@ import (
 	"syscall"
 )
 
-// createdAt is when a file was made, in Unix milliseconds; 0 if the file cannot be read.
+// createdAt returns the creation time of a file in Unix milliseconds, or 0 if the file cannot be
+// read.
 func createdAt(path string) int64 {
 	info, err := os.Stat(path)
 	if err != nil {

@@ -2,8 +2,8 @@ package host
 
 import "golang.org/x/sys/unix"
 
-// createdAt is when a file was made, in Unix milliseconds; 0 where the file system does not
-// keep it.
+// createdAt returns the creation time of a file in Unix milliseconds, or 0 if the file system does
+// not keep it.
 func createdAt(path string) int64 {
 	var info unix.Statx_t
 	err := unix.Statx(unix.AT_FDCWD, path, unix.AT_STATX_SYNC_AS_STAT, unix.STATX_BTIME, &info)

@@ -2,5 +2,5 @@
 
 package host
 
-// createdAt is not known here.
+// createdAt returns 0, because this system does not report the creation time.
 func createdAt(string) int64 { return 0 }

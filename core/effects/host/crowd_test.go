@@ -34,7 +34,7 @@ func watched(do func(), look func() int) (most int) {
 	}
 }
 
-// longNames is a folder with files whose names take room.
+// longNames returns a folder with files whose names take room.
 func longNames(t *testing.T, n int) string {
 	var list []string
 	for i := range n {

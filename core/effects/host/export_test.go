@@ -1,6 +1,6 @@
 package host
 
-// Connections is how many connections something is known of.
+// Connections returns the number of connections with state.
 func (h *Host) Connections() int {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -11,12 +11,13 @@ import (
 )
 
 const (
-	// maxFile is how many bytes of a file are read: as base64 they fill the longest line that
-	// the server takes, so that what was read can be written.
+	// maxFile is the maximum size of a file to read, in bytes. As base64 it fills the longest line
+	// that the server accepts, so that the result can be written.
 	maxFile = 48 << 20
-	// maxWaiting is how many bytes of a connection wait to be written, unless one file has more.
+	// maxWaiting is the maximum number of bytes of a connection that wait to be written, unless one
+	// file has more.
 	maxWaiting = 64 << 20
-	// maxEntries is how many names of a directory are listed.
+	// maxEntries is the maximum number of names in a listed directory.
 	maxEntries = 100_000
 )
 
@@ -53,7 +54,7 @@ func tooLarge(path string) error {
 		path, maxFile)
 }
 
-// FsWriteFile writes a file. Where the disk fails, a part may have been written.
+// FsWriteFile writes a file. If the disk fails, a part can be written.
 func (h *Host) FsWriteFile(to protocol.Caller, p *protocol.FsWriteFileParams) error {
 	path, err := absolute("path", p.Path)
 	if err != nil {
@@ -76,7 +77,7 @@ func (h *Host) FsWriteFile(to protocol.Caller, p *protocol.FsWriteFileParams) er
 	})
 }
 
-// hold takes room for what waits to be written, of which held gives back.
+// hold reserves room for data that waits to be written, and held frees it.
 func (d *connection) hold(bytes int) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -119,7 +120,8 @@ func (h *Host) FsCreateDirectory(to protocol.Caller, p *protocol.FsCreateDirecto
 	})
 }
 
-// makeAll is os.MkdirAll, but that a file in the place of the last directory exists.
+// makeAll does the same as os.MkdirAll, but returns an error that matches fs.ErrExist if the last
+// directory is a file.
 func makeAll(path string) error {
 	if info, err := os.Stat(path); err == nil && !info.IsDir() {
 		return syscall.EEXIST
@@ -127,10 +129,10 @@ func makeAll(path string) error {
 	return os.MkdirAll(path, 0o777)
 }
 
-// yes is a switch that is on by default.
+// yes returns the value of a switch that is on by default.
 func yes(set *bool) bool { return set == nil || *set }
 
-// FsGetMetadata looks at a path.
+// FsGetMetadata returns the metadata of a path.
 func (h *Host) FsGetMetadata(to protocol.Caller, p *protocol.FsGetMetadataParams) error {
 	path, err := absolute("path", p.Path)
 	if err != nil {
@@ -197,7 +199,7 @@ func listDirectory(path string) ([]protocol.FsReadDirectoryEntry, error) {
 	return entries, nil
 }
 
-// FsRemove removes what is at a path.
+// FsRemove removes the entry at a path.
 func (h *Host) FsRemove(to protocol.Caller, p *protocol.FsRemoveParams) error {
 	path, err := absolute("path", p.Path)
 	if err != nil {

@@ -17,7 +17,8 @@ type Outbox interface {
 	Reply(to protocol.Caller, result any)
 	Refuse(to protocol.Caller, err *protocol.Error)
 	Notify(conn uint64, n protocol.Notification)
-	// Congested is nil while a client reads, else closed when it has caught up.
+	// Congested returns nil while a client reads, else a channel that is closed when the client has
+	// caught up.
 	Congested(conn uint64) <-chan struct{}
 	// Connected returns false for a connection that has ended. Gone is called for it.
 	Connected(conn uint64) bool
@@ -33,7 +34,7 @@ type Options struct {
 	Outbox Outbox
 	// Runner runs commands, or is nil.
 	Runner Runner
-	// Finder finds files; nil makes one.
+	// Finder finds files. If it is nil, New creates one.
 	Finder *find.Finder
 	// Cwd is the base of relative paths of commands and searches.
 	Cwd string
@@ -62,7 +63,7 @@ type Host struct {
 	connections map[uint64]*connection
 }
 
-// New makes a host, before any search of another runs.
+// New returns a host. It must be called before any search of another finder runs.
 func New(o Options) *Host {
 	if o.Finder == nil {
 		o.Finder = find.New()
@@ -93,7 +94,7 @@ type connection struct {
 	searching chan struct{}
 }
 
-// connection finds what a connection has begun, or begins it.
+// connection returns the state of a connection, and creates it if necessary.
 func (h *Host) connection(conn uint64) (*connection, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -113,7 +114,7 @@ func (h *Host) connection(conn uint64) (*connection, error) {
 	return d, nil
 }
 
-// Gone ends what a connection has begun. It does not wait.
+// Gone ends the operations of a connection. It does not wait.
 func (h *Host) Gone(conn uint64) {
 	h.mu.Lock()
 	d := h.connections[conn]
@@ -125,7 +126,7 @@ func (h *Host) Gone(conn uint64) {
 	}
 }
 
-// Stop ends everything and refuses the rest. It does not wait.
+// Stop ends all operations and rejects new ones. It does not wait.
 func (h *Host) Stop() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -135,7 +136,7 @@ func (h *Host) Stop() {
 	}
 }
 
-// Close stops, and waits for the end of everything, at most until ctx ends.
+// Close stops the host, and waits for the end of all operations, at most until ctx ends.
 func (h *Host) Close(ctx context.Context) error {
 	h.Stop()
 	h.watch.close()
@@ -152,7 +153,7 @@ func (h *Host) Close(ctx context.Context) error {
 	}
 }
 
-// run does something for a connection beside everything else.
+// run starts an operation in its own goroutine.
 func (h *Host) run(do func()) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -187,7 +188,7 @@ func (h *Host) inOrder(to protocol.Caller, do func(d *connection) (any, error)) 
 	return h.run(d.catchUp)
 }
 
-// catchUp does what is pending.
+// catchUp runs the pending operations.
 func (d *connection) catchUp() {
 	for {
 		d.mu.Lock()
@@ -227,7 +228,7 @@ func (h *Host) answer(to protocol.Caller, answer any, err error) {
 	h.Outbox.Refuse(to, coded(err))
 }
 
-// coded is a refusal as it is, and anything else one of the machine.
+// coded returns a refusal unchanged, and any other error as a fault of the machine.
 func coded(err error) *protocol.Error {
 	var e *protocol.Error
 	if errors.As(err, &e) {
@@ -236,7 +237,7 @@ func coded(err error) *protocol.Error {
 	return protocol.Internal(protocol.KindInternal, "%v", err)
 }
 
-// overloaded refuses what may be served later.
+// overloaded returns the error for a request that can be served later.
 func overloaded(format string, args ...any) *protocol.Error {
 	return &protocol.Error{Code: protocol.CodeOverloaded, Message: fmt.Sprintf(format, args...),
 		Data: &protocol.ErrorData{Kind: protocol.KindOverloaded}}

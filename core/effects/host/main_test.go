@@ -185,14 +185,14 @@ func (p pending) settled() answer {
 	}
 }
 
-// open tells whether there is no answer yet.
+// open reports whether there is no answer yet.
 func (p pending) open() bool {
 	p.d.mu.Lock()
 	defer p.d.mu.Unlock()
 	return len(p.d.answers[p.to]) == 0
 }
 
-// result is the answer, which must be no refusal.
+// result returns the answer, which must be no refusal.
 func result[T any](p pending) T {
 	p.d.t.Helper()
 	a := p.settled()
@@ -202,10 +202,10 @@ func result[T any](p pending) T {
 	return value
 }
 
-// done is an answer that says nothing.
+// done requires an answer without a result.
 func (p pending) done() { p.d.t.Helper(); result[protocol.Empty](p) }
 
-// refusal is the kind and the text of a refusal.
+// refusal returns the kind and the text of a refusal.
 func (p pending) refusal() (protocol.Kind, string) {
 	p.d.t.Helper()
 	a := p.settled()
@@ -216,7 +216,7 @@ func (p pending) refusal() (protocol.Kind, string) {
 	return a.err.Data.Kind, a.err.Message
 }
 
-// refused is a refusal of a kind.
+// refused returns a refusal of a kind.
 func (p pending) refused(kind protocol.Kind) string {
 	p.d.t.Helper()
 	got, text := p.refusal()

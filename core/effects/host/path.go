@@ -56,7 +56,7 @@ func kindOf(err error) protocol.Kind {
 	return protocol.KindFile
 }
 
-// openRegular opens a regular file, and nothing that could make the caller wait.
+// openRegular opens a regular file. It never blocks, for example on a FIFO.
 func openRegular(path string, flags int, mode os.FileMode) (*os.File, os.FileInfo, error) {
 	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() && !info.IsDir() {
 		return nil, nil, notRegular(path) // opening a device can have effects

@@ -9,18 +9,18 @@ import (
 )
 
 const (
-	// maxFound is how many paths an answer has.
+	// maxFound is the maximum number of paths in a response.
 	maxFound = 50
-	// maxRoots is how many folders one search has.
+	// maxRoots is the maximum number of folders of a search.
 	maxRoots = 64
-	// maxSessions is how many searches a connection can have open.
+	// maxSessions is the maximum number of open searches of a connection.
 	maxSessions = 32
 	// maxSearching is the number of a connection's other searches that walk at a time. The rest wait:
 	// each walking search holds its matches, and more of them are no faster.
 	maxSearching = 4
 )
 
-// rooted are paths below a root, as the client wrote that.
+// rooted has paths below a root, in the client's spelling.
 type rooted struct {
 	root  string
 	paths []find.Path
@@ -29,7 +29,7 @@ type rooted struct {
 // search is a search that a later one ends.
 type search struct{ cancel context.CancelFunc }
 
-// FuzzyFileSearch finds files. One that is ended finds nothing.
+// FuzzyFileSearch finds files. A cancelled search returns none.
 func (h *Host) FuzzyFileSearch(to protocol.Caller, p *protocol.FuzzyFileSearchParams) error {
 	d, err := h.connection(to.Conn)
 	if err != nil {
@@ -58,7 +58,7 @@ func checkRoots(roots []string) error {
 	return nil
 }
 
-// supersede ends the search that has the token, and begins one in its place. End forgets it.
+// supersede ends the search that has the token, and registers a new one. end removes it.
 func (d *connection) supersede(token *string) (ctx context.Context, end func()) {
 	ctx, cancel := context.WithCancel(d.ctx)
 	if token == nil {
@@ -118,7 +118,7 @@ func rank(ctx context.Context, query find.Query, all []rooted) (best []find.Matc
 	return find.Best(best, maxFound)
 }
 
-// results are matches for the wire.
+// results returns the matches in the form of the wire.
 func results(found []find.Match) []protocol.FuzzyFileSearchResult {
 	files := []protocol.FuzzyFileSearchResult{}
 	for _, m := range found {

@@ -12,7 +12,7 @@ import (
 	"appserver/protocol"
 )
 
-// project is a folder with some files.
+// project returns a folder with some files.
 func project(t *testing.T, names ...string) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -126,7 +126,7 @@ func TestSearchesOfOtherTokensContinue(t *testing.T) {
 	}
 }
 
-// session is a search session of a client.
+// session returns a search session of a client.
 func (d *desk) session(id string, roots ...string) {
 	d.t.Helper()
 	d.send(1, "fuzzyFileSearch/sessionStart", object{"sessionId": id, "roots": roots}).done()

@@ -12,7 +12,7 @@ import (
 // updateInterval is the interval between the updates of a walking session.
 const updateInterval = 100 * time.Millisecond
 
-// session is a search that takes one query after the other.
+// session is a search for several queries.
 type session struct {
 	conn   *connection
 	id     string
@@ -54,7 +54,7 @@ func (h *Host) FuzzyFileSearchSessionStart(to protocol.Caller, p *protocol.Fuzzy
 	return nil
 }
 
-// open puts a session in the place of one with the same name.
+// open registers a session. It ends the session with the same name.
 func (d *connection) open(s *session) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -67,7 +67,7 @@ func (d *connection) open(s *session) error {
 	return nil
 }
 
-// FuzzyFileSearchSessionUpdate asks a session something else.
+// FuzzyFileSearchSessionUpdate sets the query of a session.
 func (h *Host) FuzzyFileSearchSessionUpdate(to protocol.Caller, p *protocol.FuzzyFileSearchSessionUpdateParams) error {
 	d, err := h.connection(to.Conn)
 	if err != nil {

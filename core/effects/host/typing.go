@@ -7,7 +7,7 @@ import (
 	"appserver/protocol"
 )
 
-// command finds a command of a connection.
+// command returns a running command of a connection.
 func (h *Host) command(to protocol.Caller, id string) (*command, error) {
 	d, err := h.connection(to.Conn)
 	if err != nil {
@@ -25,8 +25,8 @@ func noCommand(id string) error {
 	return protocol.Refuse(protocol.KindCommandNotFound, "no active command/exec for process id %q", id)
 }
 
-// CommandExecWrite writes to a command. The answer comes when the system has taken it for the
-// command, so that a client which waits writes no faster than the command reads.
+// CommandExecWrite writes to a command. The response follows when the system has accepted the
+// bytes, so that a client that waits writes no faster than the command reads.
 func (h *Host) CommandExecWrite(to protocol.Caller, p *protocol.CommandExecWriteParams) error {
 	if p.DeltaBase64 == nil && !p.CloseStdin {
 		return protocol.InvalidParams("deltaBase64", "command/exec/write requires deltaBase64 or closeStdin")
@@ -48,7 +48,7 @@ func (h *Host) CommandExecWrite(to protocol.Caller, p *protocol.CommandExecWrite
 	return c.later(len(data), func() { h.answer(to, protocol.Empty{}, c.write(data, p.CloseStdin)) })
 }
 
-// write writes once the command runs.
+// write writes when the command runs.
 func (c *command) write(data []byte, end bool) error {
 	input := c.awaitInput()
 	if input == nil {
@@ -75,7 +75,7 @@ func (c *command) awaitInput() *tool.Input {
 	return c.input
 }
 
-// later does something that may block after what came before it.
+// later queues an operation that may block after the earlier ones.
 func (c *command) later(bytes int, do func()) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -96,7 +96,7 @@ func (c *command) later(bytes int, do func()) error {
 	return c.conn.host.run(c.catchUp)
 }
 
-// catchUp does what waits.
+// catchUp runs the queued operations.
 func (c *command) catchUp() {
 	for {
 		c.mu.Lock()
@@ -113,7 +113,7 @@ func (c *command) catchUp() {
 	}
 }
 
-// CommandExecResize gives a command's terminal another size.
+// CommandExecResize sets the size of a command's terminal.
 func (h *Host) CommandExecResize(to protocol.Caller, p *protocol.CommandExecResizeParams) error {
 	if err := checkSize(p.Size); err != nil {
 		return err

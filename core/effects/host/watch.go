@@ -114,9 +114,9 @@ func watchError(path string, err error) error {
 	return full
 }
 
-// placeLocked has the library watch what a watch needs now: a directory itself, and of any
-// path the directory that it is in, or the nearest above that there is, so that it is noticed
-// when it comes or comes back.
+// placeLocked makes the library watch the paths that a watch needs now: a directory itself, and for
+// any path its parent directory, or the nearest existing one above it. So the watch reports a path
+// that is created, or created again.
 func (r *watcher) placeLocked(w *watch) (err error) {
 	before := w.dirs
 	w.dirs = nil
@@ -136,7 +136,7 @@ func (r *watcher) placeLocked(w *watch) (err error) {
 // maxTries is how often a watch is placed while directories come and go.
 const maxTries = 100
 
-// nearest is a directory, or the first above it that there is.
+// nearest returns the directory, or the nearest existing one above it.
 func nearest(dir string) string {
 	for dir != filepath.Dir(dir) {
 		if info, err := os.Stat(dir); err == nil && info.IsDir() {

@@ -114,7 +114,7 @@ func (p *Pool) call(ctx context.Context, owner string, t core.CallTool, progress
 	return result, err
 }
 
-// timeoutError is the error of a call that exceeded its time.
+// timeoutError returns the error of a call that exceeded its time.
 func (s *server) timeoutError(reads bool) error {
 	err := fmt.Errorf("timed out awaiting tools/call after %s: if the tool is only slow, set tool_timeout_sec below "+
 		"[mcp_servers.%s]", s.def.ToolTimeout, s.def.Name)
@@ -254,7 +254,7 @@ func (s *server) addOpenQuestions(questions int) {
 	}
 }
 
-// note stores a question, unless its server has too many.
+// addQuestion stores a question, unless its server has too many.
 func (p *Pool) addQuestion(q *question) (id uint64, ok bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

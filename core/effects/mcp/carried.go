@@ -45,7 +45,8 @@ func carry(result json.RawMessage) json.RawMessage {
 	return raw
 }
 
-// uncarried returns what carry has put away. It is empty for a result that it did not change.
+// uncarried returns the part of the result that carry removed. It is empty for a result that carry
+// did not change.
 func uncarried(meta sdk.Meta) (r carried) {
 	text, _ := meta[carriedMember].(string)
 	_ = protocol.Unmarshal(protocol.ToWellFormed([]byte(text)), &r) // empty if it is no object
@@ -87,7 +88,7 @@ func resultOf(r *sdk.CallToolResult) *core.ServerToolResult {
 // maxResult bounds the stored part of a result, in bytes.
 const maxResult = 1 << 20
 
-// limit takes out of a result what is beyond the limit.
+// limit removes the part of a result beyond the limit.
 func limit(r *core.ServerToolResult) {
 	left, content := maxResult, []json.RawMessage{}
 	for _, block := range r.Content {
@@ -122,7 +123,7 @@ func limitBlock(block json.RawMessage, limit int) json.RawMessage {
 	return toJSON(&sdk.TextContent{Text: omittedText(len(block))})
 }
 
-// omittedText is the note in place of a block beyond the limit.
+// omittedText returns the note in place of a block beyond the limit.
 func omittedText(size int) string {
 	return fmt.Sprintf("[content of %d bytes omitted: a result has at most %d bytes]", size, maxResult)
 }

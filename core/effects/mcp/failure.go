@@ -88,7 +88,7 @@ func withSession[T any](ctx context.Context, s *server, session *sdk.ClientSessi
 	}
 }
 
-// discard gives up the session of a failed request, unless the server still knows it. The end of a program is reported
+// discard ends the session of a failed request, unless the server still knows it. The end of a program is reported
 // by the goroutine of the connection.
 func (s *server) discard(ctx context.Context, session *sdk.ClientSession, kind failure, err error) {
 	closed := errors.Is(err, sdk.ErrConnectionClosed) || errors.Is(err, io.EOF) || errors.Is(err, errLine)
@@ -116,7 +116,7 @@ func (s *server) explainFailure(kind failure, reads bool, err error) error {
 		s.def.Name, unknownText(reads), err)
 }
 
-// unknownText tells the model what to do after a request without a response.
+// unknownText returns the text for the model after a request without a response.
 func unknownText(reads bool) string {
 	if reads {
 		return "call the tool again after the connection is restored"

@@ -49,7 +49,7 @@ type Definition struct {
 // Process is a running program. Close ends it and does not wait.
 type Process interface {
 	io.ReadWriteCloser
-	// Ended is closed when no process of it is left. Outcome returns the reason then.
+	// Ended returns closed when no process of it is left. Outcome returns the reason then.
 	Ended() <-chan struct{}
 	Outcome() error
 }

@@ -23,7 +23,7 @@ const unsupportedPrefix = `unsupported protocol version: "`
 // maxVersion bounds versions and texts of a server in errors, in bytes.
 const maxVersion = 200
 
-// explainVersion names the versions of both sides if the error of a handshake is about them.
+// explainVersion adds the versions of both sides if the error of a handshake is about them.
 func explainVersion(err error) error {
 	var response *jsonrpc.Error
 	var refused *refusedVersion
@@ -45,7 +45,7 @@ func explainVersion(err error) error {
 	return err
 }
 
-// supportedText names the versions that a server supports, by the data of its error, or is "".
+// supportedText returns the versions that a server supports, by the data of its error, or "".
 func supportedText(data []byte) string {
 	var given struct {
 		Supported []string `json:"supported"`

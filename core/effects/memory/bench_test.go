@@ -16,7 +16,7 @@ import (
 // benchRows is how many pieces of code the benchmarks have, as a large repository does.
 const benchRows = 20_000
 
-// pieces are chunks of code of some 600 bytes, in files of ten.
+// pieces returns chunks of code of some 600 bytes, in files of ten.
 func pieces() []memory.CodeFile {
 	random := rand.New(rand.NewPCG(1, 2))
 	files := make([]memory.CodeFile, benchRows/10)

@@ -69,7 +69,7 @@ func (s *Store) putFile(tx *sql.Tx, repo string, key int64, f CodeFile, stems ma
 	return insert(tx, rows, file, stems)
 }
 
-// DropCode forgets files that are gone.
+// DropCode deletes files that do not exist any more.
 func (s *Store) DropCode(ctx context.Context, repo string, paths []string) error {
 	return s.change(ctx, func(tx *sql.Tx) error {
 		key, err := repoKey(tx, map[string]int64{}, repo)
@@ -97,7 +97,7 @@ func dropFile(tx *sql.Tx, repo int64, path string) error {
 	return err
 }
 
-// CodeFiles are the hashes of the files of a repository that are kept, by path.
+// CodeFiles returns the hashes of the stored files of a repository, by path.
 func (s *Store) CodeFiles(ctx context.Context, repo string) (map[string]string, error) {
 	db, err := s.ready(ctx, false)
 	if err != nil || db == nil {

@@ -16,7 +16,7 @@ import (
 // words as the facts.
 const distractors = 2200
 
-// corpus is all passages: the facts first.
+// corpus returns all passages: the facts first.
 func corpus() []memory.Row {
 	var rows []memory.Row
 	for i, f := range facts() {
@@ -92,7 +92,7 @@ type blank struct {
 	words []string
 }
 
-// vocabulary has a name that begins with another before that.
+// vocabulary returns the words of each blank. A name that begins with another one precedes it.
 func vocabulary() []blank {
 	return []blank{
 		{"SERVICE", []string{"billing", "catalog", "shipping", "identity", "gateway", "notifications", "warehouse",

@@ -18,20 +18,21 @@ import (
 const (
 	// queryTimeout is the default time that a search waits for the vector of its text.
 	queryTimeout = 800 * time.Millisecond
-	// batchTimeout is how long a batch may take.
+	// batchTimeout is the time limit of a batch.
 	batchTimeout = time.Minute
-	// restTime is how long an embedder that failed is left alone.
+	// restTime is the pause after a failure of the embedder.
 	restTime = 30 * time.Second
-	// embedBatch is how many texts are embedded at once at most.
+	// embedBatch is the maximum number of texts that are embedded at once.
 	embedBatch = 64
-	// bareRows is how many rows without a vector are looked for at once: that reads all of them.
+	// bareRows is the number of rows without a vector that one query returns. The query reads all
+	// of them.
 	bareRows = 2048
-	// embedLimit is how much of a text is embedded, in bytes: a quarter of it in tokens is what
-	// common models take.
+	// embedLimit is the size of the part of a text that is embedded, in bytes. Common models accept
+	// a quarter of it in tokens.
 	embedLimit = 8000
-	// probe is a text that no embedder refuses which takes any.
+	// probe is a text that every working embedder accepts.
 	probe = "test"
-	// maxQueries is how many questions' vectors are remembered.
+	// maxQueries is the number of cached vectors of questions.
 	maxQueries = 64
 )
 
@@ -174,7 +175,7 @@ func (e *embedding) next() bool {
 	return e.running
 }
 
-// fail leaves the rest to a later time.
+// fail postpones the remaining work.
 func (e *embedding) fail(err error) {
 	if e.ctx.Err() == nil {
 		e.recordResult(err)
@@ -198,7 +199,7 @@ func (e *embedding) some() (more bool, err error) {
 	return len(texts) > 0, err
 }
 
-// batch returns how many texts are embedded at once.
+// batch returns the number of texts that are embedded at once.
 func (e *embedding) batch() int {
 	if sizer, ok := e.embedder.(interface{ Batch() int }); ok {
 		return min(max(sizer.Batch(), 1), embedBatch)
@@ -240,7 +241,8 @@ func (e *embedding) bare(db *database.DB) (hashes [][]byte, texts []string, err 
 	return hashes, texts, rows.Err()
 }
 
-// embed asks for the vectors of texts; one that is refused has none, unless all are.
+// embed requests the vectors of texts. The vector of a rejected text is nil, unless all are
+// rejected.
 func (e *embedding) embed(texts []string) ([][]float32, error) {
 	vectors, err := e.request(texts)
 	if err == nil || !refused(err) {
@@ -277,7 +279,7 @@ func refused(err error) bool {
 	return errors.As(err, &refuser) && refuser.Refused()
 }
 
-// check looks at what an embedder gave: as many vectors as texts, of one length, of numbers.
+// check validates the vectors of an embedder: as many as texts, of one length, all numbers finite.
 func check(vectors [][]float32, texts int) error {
 	if len(vectors) != texts {
 		return fmt.Errorf("the embedder gave %d vectors for %d texts", len(vectors), texts)
@@ -370,7 +372,7 @@ func (e *embedding) question(ctx context.Context, text string) []float32 {
 	return v
 }
 
-// unit is a vector of length 1 in the same direction.
+// unit returns a vector of length 1 in the same direction.
 func unit(v []float32) []float32 {
 	sum := 0.0
 	for _, x := range v {
@@ -387,7 +389,7 @@ func unit(v []float32) []float32 {
 	return out
 }
 
-// packed is a vector as the database has it: 32-bit floats, little-endian.
+// packed returns a vector in the form of the database: 32-bit floats, little-endian.
 func packed(v []float32) []byte {
 	out := make([]byte, 0, 4*len(v))
 	for _, x := range v {

@@ -47,7 +47,7 @@ func (s *Store) Forget(ctx context.Context, selection Selection) (int, error) {
 	return len(removed), nil
 }
 
-// Reset forgets everything, damaged lines too.
+// Reset deletes everything, also damaged lines.
 func (s *Store) Reset(ctx context.Context) error {
 	_, err := s.Forget(ctx, Selection{All: true})
 	return err
@@ -117,7 +117,7 @@ func (s *Store) content() ([]byte, error) {
 	return data, nil
 }
 
-// forgottenIn are the ids that the last line about them takes back.
+// forgottenIn returns the ids of the rows that were deleted, by the last line about each.
 func forgottenIn(data []byte) map[string]bool {
 	gone := map[string]bool{}
 	for raw := range bytes.Lines(data) {
@@ -173,7 +173,8 @@ func (s *Store) eraseLocked(selection Selection, removed map[string]bool) error 
 	return err
 }
 
-// removeSelected takes out what has no line: code, and with all of it that it was read.
+// removeSelected deletes rows that have no line, which are rows of code. If all code is selected,
+// it also deletes the list of read files.
 func removeSelected(tx *sql.Tx, selection Selection, removed map[string]bool) error {
 	condition, args := "1", []any(nil)
 	if selection.RepoKey != "" {
@@ -196,7 +197,7 @@ func removeSelected(tx *sql.Tx, selection Selection, removed map[string]bool) er
 	return nil
 }
 
-// collect notes the ids of rows that are about to go.
+// collect records the ids of rows before their deletion.
 func collect(tx *sql.Tx, ids map[string]bool, condition string, args ...any) error {
 	rows, err := tx.Query("SELECT id FROM rows WHERE "+condition, args...)
 	if err != nil {
@@ -213,7 +214,7 @@ func collect(tx *sql.Tx, ids map[string]bool, condition string, args ...any) err
 	return rows.Err()
 }
 
-// tidy removes what belongs to no row; FTS5 keeps words of deleted rows until it merges.
+// tidy removes data that belongs to no row. FTS5 keeps words of deleted rows until it merges.
 func tidy(tx *sql.Tx) error {
 	for _, statement := range []string{
 		"DELETE FROM vectors WHERE hash NOT IN (SELECT hash FROM rows)",

@@ -9,20 +9,20 @@ import (
 	"appserver/protocol"
 )
 
-// Filter is which rows a list has.
+// Filter selects the rows of a list.
 type Filter struct {
 	// RepoKey, Kind and SessionID select rows. "" selects any.
 	RepoKey, Kind, SessionID string
 	// Cursor is the cursor of the page before, or "" for the first page.
 	Cursor string
-	// Limit is how many rows a page has at most; 0 means 10.
+	// Limit is the maximum number of rows of a page. 0 means 10.
 	Limit int
 }
 
 // CursorError rejects a cursor that List has not returned.
 type CursorError struct{ Cursor string }
 
-// Error shows the cursor.
+// Error returns a message with the cursor.
 func (e *CursorError) Error() string {
 	return "invalid cursor: " + e.Cursor + " (use one that a list returned)"
 }

@@ -7,22 +7,22 @@ import (
 )
 
 const (
-	// exactRows is up to how many rows all are compared; of more, only those whose signs are
-	// near to the question's.
+	// exactRows is the maximum number of rows that are all compared. Of more rows, only those whose
+	// signs are near to the question's are compared.
 	exactRows = 4000
-	// sketchShare is one in how many rows is compared then, and sketchRows how many at least.
+	// sketchShare is the divisor of the number of rows to compare then, and sketchRows its minimum.
 	sketchShare, sketchRows = 25, 2000
 )
 
-// matrix is vectors of unit length, a byte a number.
+// matrix has vectors of unit length, with one byte for each number.
 type matrix struct {
 	dimension int
 	keys      []int64
-	// codes has dimension numbers a row, each a part of the row's scale.
+	// codes has dimension numbers for each row, in units of the row's scale.
 	codes  []int8
 	scales []float32
-	// signs has a bit a number: whether it is above the mean of all rows. It is made when there
-	// are many rows, and made anew when they have doubled.
+	// signs has one bit for each number: whether it is above the mean of all rows. It is computed
+	// when there are many rows, and again when they have doubled.
 	signs  []uint64
 	mean   []float32
 	signed int
@@ -30,7 +30,7 @@ type matrix struct {
 
 func (m *matrix) bytes() int { return len(m.codes) + 8*len(m.keys) + 4*len(m.scales) + 8*len(m.signs) }
 
-// add takes a vector of the matrix's dimension.
+// add appends a vector of the matrix's dimension.
 func (m *matrix) add(key int64, v []float32) {
 	code, scale := quantised(v)
 	m.keys = append(m.keys, key)
@@ -56,7 +56,7 @@ func quantised(v []float32) ([]int8, float32) {
 
 func (m *matrix) row(i int) []int8 { return m.codes[i*m.dimension : (i+1)*m.dimension] }
 
-// near is a row and how near it is to a question: the cosine.
+// near is a row and the cosine of its angle to a question.
 type near struct {
 	key        int64
 	similarity float64
@@ -82,7 +82,7 @@ func (m *matrix) nearest(v []float32, limit int) []near {
 	return best.sorted()
 }
 
-// dot is the sum of the products of two rows of one length.
+// dot returns the sum of the products of two rows of one length.
 func dot(a, b []int8) int32 {
 	b = b[:len(a)]
 	var s0, s1, s2, s3 int32
@@ -102,7 +102,7 @@ func dot(a, b []int8) int32 {
 
 func (m *matrix) words() int { return (m.dimension + 63) / 64 }
 
-// sketch makes the signs of rows that have none.
+// sketch computes the signs of rows that have none.
 func (m *matrix) sketch() {
 	if len(m.keys) >= 2*m.signed {
 		m.average()
@@ -144,7 +144,7 @@ func (m *matrix) appendSigns(to []uint64, v []float32) []uint64 {
 	return to
 }
 
-// likely are the numbers of about count rows whose signs differ least from a vector's.
+// likely returns the indices of about count rows whose signs differ least from a vector's.
 func (m *matrix) likely(v []float32, count int) []int {
 	asked, words := m.appendSigns(nil, v), m.words()
 	distances := make([]uint16, len(m.keys))

@@ -49,7 +49,7 @@ func matrixOf(vectors [][]float32) *matrix {
 	return m
 }
 
-// truth are the rows nearest to a vector, by comparing all.
+// truth returns the rows nearest to a vector, by comparing all.
 func truth(vectors [][]float32, v []float32, limit int) []int64 {
 	keys := make([]int64, len(vectors))
 	similarity := make([]float32, len(vectors))
@@ -63,7 +63,8 @@ func truth(vectors [][]float32, v []float32, limit int) []int64 {
 	return keys[:limit]
 }
 
-// found is how many of the best ten a matrix has among its best twenty, over some questions.
+// found returns the number of the best ten rows that are among the best twenty of a matrix, over
+// some questions.
 func found(random *rand.Rand, m *matrix, vectors [][]float32, questions int) float64 {
 	hits := 0
 	for range questions {

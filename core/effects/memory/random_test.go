@@ -117,7 +117,7 @@ func (w *world) tear(rt *rapid.T) {
 	require.NoError(rt, f.Close())
 }
 
-// restart is another process in place of one.
+// restart replaces a process by another one.
 func (w *world) restart(rt *rapid.T) {
 	n := rapid.IntRange(0, 1).Draw(rt, "store")
 	require.NoError(rt, w.stores[n].Close())
@@ -144,7 +144,7 @@ func (w *world) ids() (ids []string) {
 	return ids
 }
 
-// expected are the titles and texts that should be there.
+// expected returns the titles and texts that should be there.
 func (w *world) expected() (all []string) {
 	for _, r := range w.rows {
 		all = append(all, r.RepoKey+" "+r.Title+": "+r.Text)

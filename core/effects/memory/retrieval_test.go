@@ -101,7 +101,7 @@ func (q *quality) count(question string, rank int) {
 	}
 }
 
-// filled is a store with the corpus, in which every row has a vector if there is an embedder.
+// filled returns a store with the corpus, in which every row has a vector if there is an embedder.
 func filled(t testing.TB, by memory.Embedder) *memory.Store {
 	s := memory.Open(memory.Options{Home: t.TempDir(), Embedder: by, QueryTimeout: time.Minute})
 	t.Cleanup(func() { require.NoError(t, s.Close()) })

@@ -20,36 +20,37 @@ const (
 )
 
 const (
-	// maxTitle and maxText bound what is kept of a row, in bytes; the rest is cut off.
+	// maxTitle and maxText are the maximum sizes of the texts of a row, in bytes. The rest is cut
+	// off.
 	maxTitle = 1 << 10
 	maxText  = 32 << 10
-	// maxLine is from where on a line of the file is passed over, in bytes.
+	// maxLine is the maximum size of a line, in bytes. Longer lines are skipped.
 	maxLine = 1 << 20
 	// maxMsgIDs bounds the ids of a row.
 	maxMsgIDs = 10_000
 )
 
-// Row is one thing that is remembered. As JSON it is a line of the file.
+// Row is one memory. As JSON it is a line of the file.
 type Row struct {
 	// RepoKey names the repository: an absolute path.
 	RepoKey string `json:"repo_key"`
 	// SessionID is the id of the thread, or "" for code.
 	SessionID string `json:"session_id"`
-	// TS is when, in Unix milliseconds.
+	// TS is the time, in Unix milliseconds.
 	TS   int64  `json:"ts"`
 	Kind string `json:"kind"`
-	// Title is one line. For code it is the place.
+	// Title is one line. For code it has the path, the lines and the declaration.
 	Title string `json:"title"`
 	Text  string `json:"text"`
 	// MsgIDs are the ids of the items that a summary covers.
 	MsgIDs []string `json:"msg_ids"`
 }
 
-// idBytes is how much of a hash an id is.
+// idBytes is the size of an id, as a part of a hash.
 const idBytes = 12
 
-// ID is the same for equal rows, wherever and whenever they are read. When code was read does
-// not count.
+// ID returns equal ids for equal rows, wherever and whenever they are read. The time at which code
+// was read does not count.
 func (r Row) ID() string {
 	r.MsgIDs = nonNil(r.MsgIDs)
 	if r.Kind == Code {
@@ -78,8 +79,8 @@ func (r Row) embedded() string {
 	return r.Title + "\n" + r.Text
 }
 
-// clean is the row as it is kept: valid text without NUL, no longer than is allowed, and without
-// what redact takes out.
+// clean returns the row to store: valid text without NUL, within the limits, and without the
+// secrets that redact removes.
 func (r Row) clean(redact func(string) string) Row {
 	kept := func(text string, limit int) string {
 		text = strings.ReplaceAll(strings.ToValidUTF8(text, "\uFFFD"), "\x00", " ")
@@ -106,7 +107,7 @@ func nonNil(ids []string) []string {
 	return ids
 }
 
-// forgotten is a line that takes rows before it back.
+// forgotten is a line that deletes earlier rows.
 type forgotten struct {
 	Forget []string `json:"forget"`
 }
@@ -137,7 +138,7 @@ func parseLine(raw []byte) (l line, ok bool) {
 	return line{row: row}, row.Kind != "" && row.Text != "" && row.RepoKey != ""
 }
 
-// format is the lines of rows.
+// format encodes rows as lines.
 func format(rows []Row) ([]byte, error) {
 	var out []byte
 	for _, r := range rows {

@@ -34,7 +34,8 @@ func ranked(rows map[int64]*Hit, asked question, minSimilar float64) []near {
 	return list
 }
 
-// match returns which part of the question's words a row has, by their weights. A similar word counts for a part.
+// match returns the share of the question's words that a row has, by their weights. A similar word
+// counts for a part.
 func (q question) match(t *words.Tally) float64 {
 	all, got := 0.0, 0.0
 	for i, w := range q.words {

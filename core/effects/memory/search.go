@@ -16,10 +16,10 @@ import (
 const (
 	// defaultLimit and maxLimit are of hits.
 	defaultLimit, maxLimit = 10, 200
-	// depth is how many rows each way of searching proposes at least.
+	// depth is the minimum number of rows that each way of searching proposes.
 	depth = 50
-	// fusion makes the first ranks alike, so that what both ways propose wins over what one of
-	// them has first. The retrieval benchmark has chosen it.
+	// fusion makes the first ranks similar, so that a row that both ways propose precedes the first
+	// row of one of them. The retrieval benchmark has chosen it.
 	fusion = 5
 	// titleWeight is the weight of a word in a title relative to a word in a text.
 	titleWeight = 2.0
@@ -30,21 +30,21 @@ type Query struct {
 	// RepoKey is the repository to search, or "" for all.
 	RepoKey string
 	Text    string
-	// Kinds are which rows; none means all.
+	// Kinds are the kinds of rows to search. An empty list means all.
 	Kinds []string
-	// Limit is how many hits there are at most; 0 means 10.
+	// Limit is the maximum number of hits. 0 means 10.
 	Limit int
-	// Exclude leaves hits out that it is true for, before they count; nil leaves none out.
+	// Exclude rejects hits before they count. Nil rejects none.
 	Exclude func(Hit) bool
 }
 
-// Hit is a row that was found.
+// Hit is a row that matches.
 type Hit struct {
 	ID string
 	Row
-	// Score orders hits, and means nothing beyond that.
+	// Score orders the hits. It has no other meaning.
 	Score float64
-	// Match is which part of the question's words the row has, from 0 to 1; rare words count
+	// Match is the share of the question's words that the row has, from 0 to 1. Rare words count
 	// more.
 	Match float64
 	// Similarity is the cosine of the vectors of query and row, or 0 if one is missing.
@@ -110,7 +110,7 @@ func (s *Store) find(ctx context.Context, db *database.DB, q Query) ([]Hit, erro
 	return pick(q, limit, fuse(ranked(rows, asked, s.options.minSimilar), close), rows), nil
 }
 
-// findRepo is the key of a repository, 0 for all.
+// findRepo returns the key of a repository, or 0 for all.
 func findRepo(ctx context.Context, db *sql.DB, name string) (key int64, known bool, err error) {
 	if name == "" {
 		return 0, true, nil
@@ -146,7 +146,7 @@ func propose(ctx context.Context, db *sql.DB, into map[int64]*Hit, match string,
 	return rows.Err()
 }
 
-// add reads the rows of a list that are not read yet. Rows that were forgotten since are left out.
+// add reads the listed rows that are not read yet. It leaves out rows that were deleted since.
 func add(ctx context.Context, db *sql.DB, into map[int64]*Hit, list []near) error {
 	if len(list) == 0 {
 		return nil
@@ -201,8 +201,8 @@ type candidate struct {
 	score, similarity float64
 }
 
-// fuse adds up what the ranks are worth (reciprocal rank fusion), each for as much as it is as good
-// as the first of its list.
+// fuse adds the values of the ranks of each row (reciprocal rank fusion), weighted by its quality
+// relative to the first row of each list.
 func fuse(found, close []near) []candidate {
 	byKey := map[int64]*candidate{}
 	at := func(list []near, rank int) *candidate {
@@ -257,7 +257,7 @@ func pick(q Query, limit int, list []candidate, rows map[int64]*Hit) (hits []Hit
 
 const rowColumns = "rows.id, repos.name, rows.session, rows.ts, rows.kind, rows.title, rows.text, rows.msg_ids"
 
-// scanner is one row of an answer.
+// scanner is one row of a result.
 type scanner interface{ Scan(into ...any) error }
 
 func scanRow(row scanner, hit *Hit, more ...any) error {

@@ -14,7 +14,8 @@ import (
 const (
 	// shelfBytes bounds the vectors in memory. The least recently used are evicted first.
 	shelfBytes = 256 << 20
-	// matrixRows is how many rows of one place are searched by vectors, the newest.
+	// matrixRows is the maximum number of rows of one place that are searched by vectors: the
+	// newest ones.
 	matrixRows = 200_000
 )
 
@@ -24,8 +25,7 @@ type place struct {
 	kind string
 }
 
-// shelf has the vectors of places in memory, up to what was in the database when they were last
-// asked for.
+// shelf has the vectors of places in memory, as of the last search in each.
 type shelf struct {
 	mu    sync.Mutex
 	db    *database.DB
@@ -33,7 +33,7 @@ type shelf struct {
 	turns int
 }
 
-// holding is a matrix, and up to which row and vector it was read.
+// holding is a matrix, with the keys of the last row and the last vector that it has.
 type holding struct {
 	matrix
 	rows    map[int64]bool
@@ -115,7 +115,7 @@ func (s *shelf) nearest(ctx context.Context, db *database.DB, at place, model st
 	return exact(ctx, db, model, list, v, limit)
 }
 
-// load brings the vectors of a place up to date.
+// load adds the new vectors of a place.
 func (s *shelf) load(ctx context.Context, db *database.DB, at place, model string, dimension int) (*holding, error) {
 	if s.held == nil || s.db != db {
 		s.held, s.db = map[place]*holding{}, db
@@ -152,7 +152,7 @@ func (s *shelf) evict(but *holding) {
 
 const vectorsSQL = "SELECT rows.key, vectors.vector FROM rows JOIN vectors ON vectors.model = ?1 AND vectors.hash = rows.hash WHERE rows.kind = ?2 AND (?3 = 0 OR rows.repo = ?3) "
 
-// read takes rows that are new, and rows whose vectors are.
+// read adds new rows, and rows that have a new vector.
 func (h *holding) read(ctx context.Context, db *database.DB, at place, model string) error {
 	var key, number int64
 	err := db.Read.QueryRowContext(ctx,

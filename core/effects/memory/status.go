@@ -13,12 +13,12 @@ type Status struct {
 	// Path is the path of the file of lines, Bytes its size. IndexBytes is the size of the database.
 	Path              string
 	Bytes, IndexBytes int64
-	// Rows is how many there are of each kind, Files how many files of code are known.
+	// Rows is the number of rows of each kind, Files the number of known files of code.
 	Rows  map[string]int64
 	Files int64
-	// Repositories and Sessions are how many have rows.
+	// Repositories and Sessions are the numbers of those that have rows.
 	Repositories, Sessions int64
-	// Damaged is how many lines could not be read.
+	// Damaged is the number of unreadable lines.
 	Damaged int64
 	// Model is the embedding model, or "". Dimension is the length of its vectors, or 0 before the first
 	// one. Embedded is the number of rows with a vector.
@@ -29,7 +29,7 @@ type Status struct {
 	Error string
 }
 
-// Status counts. It makes no file.
+// Status returns the state of the store. It creates no file.
 func (s *Store) Status(ctx context.Context) (Status, error) {
 	st := Status{Path: s.lines.Path(), Rows: map[string]int64{}}
 	s.embeds.tell(&st)

@@ -19,7 +19,7 @@ const (
 	linesFile    = "memory.jsonl"
 	databaseFile = "memory.sqlite"
 
-	// retryAfter is how long a database that could not be opened is left alone.
+	// retryAfter is the pause after a failed attempt to open the database.
 	retryAfter = 5 * time.Second
 )
 
@@ -32,23 +32,24 @@ type Options struct {
 	Home string
 	// Disk is the file system of the file of lines. Nil is the real one.
 	Disk disk.FS
-	// Redact takes secrets out of titles and texts before they are written; nil takes none.
+	// Redact removes secrets from titles and texts before they are written. Nil removes none.
 	Redact func(text string) string
-	// Embedder makes vectors; without one searches are by words alone.
+	// Embedder computes vectors of texts. If it is nil, searches are by words alone.
 	Embedder Embedder
-	// QueryTimeout is how long a search waits for the vector of its text; 0 means 800 ms.
+	// QueryTimeout is the maximum time that a search waits for the vector of its text. 0 means 800
+	// ms.
 	QueryTimeout time.Duration
 	// Warn receives each warning for users once: a database that was rebuilt, an embedder that fails.
 	Warn func(message string)
-	// Now is the clock; nil is the real one.
+	// Now is the clock. Nil means the real one.
 	Now func() time.Time
 
-	// minSimilar is how similar to a word of a question other words must be. Benchmarks compare values.
+	// minSimilar is the minimum similarity of another word to a word of a question. Benchmarks
+	// compare values.
 	minSimilar float64
 }
 
-// Store keeps rows, and finds them. Any number of goroutines, and of processes, may use one
-// home.
+// Store stores rows, and finds them. Several goroutines and processes can use one home.
 type Store struct {
 	options Options
 	lines   home.LineFile
@@ -68,7 +69,7 @@ type Store struct {
 	warned  map[string]bool
 }
 
-// Open touches nothing: files are opened when they are first needed.
+// Open returns a store. It opens no file: the first call that needs one does.
 func Open(o Options) *Store {
 	if o.Disk == nil {
 		o.Disk = disk.OS()
@@ -131,7 +132,7 @@ func (s *Store) usable(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// Close ends what runs in the background. The store is not to be used afterwards.
+// Close ends the work in the background. The store must not be used afterwards.
 func (s *Store) Close() error {
 	s.mu.Lock()
 	s.closed = true
@@ -192,7 +193,7 @@ func (s *Store) nothing() bool {
 	return errors.Is(lines, fs.ErrNotExist) && errors.Is(db, fs.ErrNotExist)
 }
 
-// openLocked opens the database; one that was taken away is let go.
+// openLocked opens the database. If its file was removed, it closes the open one first.
 func (s *Store) openLocked() error {
 	if s.db != nil {
 		info, err := os.Stat(s.databasePath())
@@ -217,7 +218,7 @@ func (s *Store) openLocked() error {
 	return nil
 }
 
-// asideLocked moves a database out of the way that cannot be used.
+// asideLocked renames an unusable database.
 func (s *Store) asideLocked(why error) {
 	s.warnRebuilt(why)
 	_ = s.shutLocked()

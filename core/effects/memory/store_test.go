@@ -36,7 +36,7 @@ func newRig(t *testing.T, change ...func(o *memory.Options)) *rig {
 	return r
 }
 
-// other is another store on the same home, as another process has.
+// other returns another store on the same home, as another process has.
 func (r *rig) other() *memory.Store {
 	s := memory.Open(r.options)
 	r.Cleanup(func() { require.NoError(r, s.Close()) })
@@ -63,7 +63,7 @@ func (r *rig) append(rows ...memory.Row) {
 	require.NoError(r, r.store.Append(r.Context(), rows))
 }
 
-// warned are the warnings so far.
+// warned returns the warnings so far.
 func (r *rig) warned() (all []string) {
 	for {
 		select {
@@ -75,7 +75,7 @@ func (r *rig) warned() (all []string) {
 	}
 }
 
-// row is a summary of some moment.
+// row returns a summary of some moment.
 func row(ts int64, title, text string) memory.Row {
 	return memory.Row{RepoKey: repo, SessionID: "s1", TS: ts, Kind: memory.Summary, Title: title, Text: text,
 		MsgIDs: []string{"m1"}}

@@ -15,9 +15,9 @@ import (
 )
 
 const (
-	// tailSize is how much of what was read last is looked at again, in bytes.
+	// tailSize is the size of the last part of the read text that is compared again, in bytes.
 	tailSize = 4 << 10
-	// batchRows is how many lines go into the database at once.
+	// batchRows is the number of lines in one transaction.
 	batchRows = 1000
 )
 
@@ -106,7 +106,7 @@ func restart(tx *sql.Tx) error {
 	return err
 }
 
-// tailSum is the checksum of what stands before an offset.
+// tailSum returns the checksum of the text before an offset.
 func tailSum(file io.ReaderAt, offset int64) ([]byte, error) {
 	tail := make([]byte, min(offset, tailSize))
 	if _, err := file.ReadAt(tail, offset-int64(len(tail))); err != nil && !errors.Is(err, io.EOF) {
@@ -116,8 +116,8 @@ func tailSum(file io.ReaderAt, offset int64) ([]byte, error) {
 	return sum[:], nil
 }
 
-// take puts a batch in, unless another process was quicker. One that took a part of it takes
-// nothing away: what is there already is not put in again.
+// take stores a batch, unless another process was faster. If that process stored a part of it, take
+// skips the rows that exist already.
 func (s *Store) take(file io.ReaderAt, b batch) error {
 	tail, err := tailSum(file, b.to)
 	if err != nil {
@@ -155,7 +155,7 @@ type part struct {
 	forget []string
 }
 
-// lineReader reads whole lines; what has no end yet is left for later.
+// lineReader reads whole lines. A line without an end stays for a later read.
 type lineReader struct {
 	in     *bufio.Reader
 	offset int64
@@ -196,7 +196,7 @@ func (b *batch) add(raw []byte) {
 	}
 }
 
-// line is the next one and its size; of one that is too long, more than the begin.
+// line returns the next line and its size. Of a line that is too long, it returns the begin.
 func (r *lineReader) line() (raw []byte, size int64, err error) {
 	for {
 		piece, err := r.in.ReadSlice('\n')

@@ -49,8 +49,8 @@ func insert(tx *sql.Tx, rows []Row, file int64, stems map[string]bool) error {
 	return index(tx, added, repos, stems)
 }
 
-// index makes words find rows. All at once, behind the rows: FTS5 writes its terms out between
-// statements of other tables.
+// index adds the words of rows. It does so for all rows at once, after the rows, because FTS5
+// writes its terms between statements of other tables.
 func index(tx *sql.Tx, rows map[int64]Row, repos map[string]int64, stems map[string]bool) error {
 	into, err := tx.Prepare("INSERT INTO words(rowid, scope, title, text) VALUES (?, ?, ?, ?)")
 	if err != nil {
@@ -92,7 +92,7 @@ func scopesOf(repo int64, kind string) string {
 // scope returns the word for rows of a repository, of a kind, or of both. A zero value selects any.
 func scope(repo int64, kind string) string { return fmt.Sprintf("r%dk%x", repo, kind) }
 
-// repoKey is the key of a repository, which is made if need be.
+// repoKey returns the key of a repository. It creates the key if necessary.
 func repoKey(tx *sql.Tx, known map[string]int64, name string) (key int64, err error) {
 	if key, ok := known[name]; ok {
 		return key, nil
@@ -105,7 +105,7 @@ func repoKey(tx *sql.Tx, known map[string]int64, name string) (key int64, err er
 	return key, err
 }
 
-// removeWhere takes rows out.
+// removeWhere deletes the rows that match a condition.
 func removeWhere(tx *sql.Tx, condition string, args ...any) error {
 	_, err := tx.Exec("DELETE FROM words WHERE rowid IN (SELECT key FROM rows WHERE "+condition+")", args...)
 	if err == nil {

@@ -46,7 +46,7 @@ func newEventBody(src *idleReader, res *http.Response, from *Client) *eventBody 
 	}
 }
 
-// next is the data of the next event that is not blank, valid until the next call. After [DONE]
+// next returns the data of the next event that is not blank, valid until the next call. After [DONE]
 // it is io.EOF; an event with an error member is a *reportedError.
 func (b *eventBody) next() ([]byte, error) {
 	for !b.done {
@@ -70,7 +70,7 @@ func (b *eventBody) next() ([]byte, error) {
 	return nil, io.EOF
 }
 
-// read gives the next event, or the document that came instead of events.
+// read returns the next event, or the document that came instead of events.
 func (b *eventBody) read() ([]byte, error) {
 	if b.events == nil {
 		b.events = sse.NewReader(b.src, eventLimit)

@@ -13,8 +13,8 @@ type CallIDs struct {
 	last  int
 }
 
-// Claim is id, or "call_<n>" where id is missing or belongs to a call of the
-// prompt or an earlier call of the answer.
+// Claim returns id, or "call_<n>" if id is missing or belongs to a call of the prompt or an earlier
+// call of the answer.
 func (c *CallIDs) Claim(p *core.Prompt, id string) string {
 	if c.taken == nil {
 		c.taken = promptCallIDs(p)

@@ -100,7 +100,7 @@ func NewClient(e Endpoint, w Wire) *Client {
 	return c
 }
 
-// newClient is a client for requests to one path below the endpoint.
+// newClient returns a client for requests to one path below the endpoint.
 func newClient(e Endpoint, path ...string) *Client {
 	e.APIKey = strings.TrimSpace(e.APIKey)
 	if e.IdleTimeout <= 0 {
@@ -133,12 +133,12 @@ func (c *Client) withoutSecrets(b []byte) []byte { return []byte(c.redact.Replac
 // Close closes idle connections. It does not affect pending requests.
 func (c *Client) Close() { c.client.CloseIdleConnections() }
 
-// Render gives the messages and the tools of the request for p.
+// Render returns the messages and the tools of the request for p.
 func (c *Client) Render(p *core.Prompt) (core.RenderedPrompt, error) {
 	return c.wire.Render(p)
 }
 
-// Stream asks the endpoint; see the package's contract.
+// Stream sends a request to the endpoint. The package documentation has the contract.
 func (c *Client) Stream(ctx context.Context, p *core.Prompt, emit func(core.Piece)) (core.Answer, error) {
 	begun := false
 	forward := func(piece core.Piece) {
@@ -214,8 +214,8 @@ func (c *Client) attempt(ctx context.Context, p *core.Prompt, emit func(core.Pie
 	return x.collect(ctx, c.wire.Read(p, x.add))
 }
 
-// promptTimeout is how long a local provider may show no life before the first piece of its answer. Ollama and others
-// send nothing while they read a long prompt.
+// promptTimeout returns the time that a local provider may be silent before the first piece of its
+// answer. Ollama and others send nothing while they read a long prompt.
 func (c *Client) promptTimeout() time.Duration {
 	if c.endpoint.IdleTimeout == defaultIdleTimeout {
 		return defaultPromptTimeout

@@ -22,7 +22,7 @@ const minSecret = 6
 // the reason.
 type wayError interface {
 	error
-	// Advice returns what to do.
+	// Advice returns the next action.
 	Advice() string
 	// Temporary reports whether another request may succeed.
 	Temporary() bool
@@ -63,7 +63,7 @@ func advice(err error) string {
 	return err.Error() + "; check base_url and the network"
 }
 
-// shownURL is a URL without what may be secret in it.
+// shownURL returns a URL without its secret parts.
 func shownURL(u *url.URL) string {
 	shown := *u
 	shown.User, shown.RawQuery, shown.Fragment = nil, "", ""

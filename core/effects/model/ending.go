@@ -136,7 +136,7 @@ func (e Ending) cut(kind endKind) string {
 // maxReason bounds the word of a provider in messages, in bytes.
 const maxReason = 100
 
-// because names the reason for messages, or is "".
+// because returns the reason, for messages, or "".
 func (e Ending) because() string {
 	if e.Reason == "" {
 		return ""

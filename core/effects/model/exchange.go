@@ -56,7 +56,7 @@ func (x *exchange) close() {
 	}
 }
 
-// requestURL is the place below an endpoint that takes requests.
+// requestURL returns the place below an endpoint that takes requests.
 func requestURL(e Endpoint, path ...string) (*url.URL, error) {
 	u, err := url.Parse(e.BaseURL)
 	if err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") {
@@ -96,7 +96,7 @@ func (x *exchange) Do(req *http.Request) (*http.Response, error) {
 	return res, nil
 }
 
-// amend puts the endpoint's URL and headers on a request.
+// amend sets the endpoint's URL and headers in a request.
 func (x *exchange) amend(req *http.Request) {
 	req.URL = x.provider.url
 	x.provider.endpoint.Identity.sign(req.Header)
@@ -138,7 +138,7 @@ func (x *exchange) collect(ctx context.Context, r Reading) (core.Answer, error) 
 	}
 }
 
-// typed gives an error from before the answer one of the types of this package.
+// typed converts an error that precedes the answer to a type of this package.
 func typed(err error) error {
 	if f := failure(nil); errors.As(err, &f) {
 		return err

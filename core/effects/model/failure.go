@@ -61,25 +61,25 @@ type repeatableError struct{ error }
 // oversizedError is an answer that has no end.
 type oversizedError struct{}
 
-// Reported is the error for an answer in which the provider reports an error: a JSON document in
+// Reported returns the error for an answer in which the provider reports an error: a JSON document in
 // any of the shapes that providers use.
 func Reported(document []byte) error { return &reportedError{parseProblem(document)} }
 
-// ReportedText is Reported for an error that has a text only.
+// ReportedText does the same as Reported, for an error that has a text only.
 func ReportedText(text string) error { return &reportedError{textProblem(text)} }
 
-// Repeatable is the error for an answer that cannot be used, and that may be another one if it is repeated.
+// Repeatable returns the error for an answer that cannot be used, and that may be another one if it is repeated.
 func Repeatable(reason error) error { return &repeatableError{reason} }
 
-// NotJSON is the error for an event of an answer that cannot be decoded.
+// NotJSON returns the error for an event of an answer that cannot be decoded.
 func NotJSON(event []byte, err error) error {
 	return fmt.Errorf("an event is not JSON (%w): %s", err, excerpt.FirstRunes(string(event), 100))
 }
 
-// CutOff is the failure of an answer that broke off.
+// CutOff returns the failure of an answer that broke off.
 func CutOff(why error) *core.ModelError { return (&cutError{why}).modelError(source{}) }
 
-// StatusFailure is the failure of a request that a provider answered with a status other than 2xx.
+// StatusFailure returns the failure of a request that a provider answered with a status other than 2xx.
 func StatusFailure(provider string, status int, header http.Header, body []byte) *core.ModelError {
 	return (&statusError{status, header, body}).modelError(source{name: provider, url: provider})
 }
@@ -113,7 +113,7 @@ func (*oversizedError) Error() string {
 // Error returns the reason.
 func (e *barrenError) Error() string { return e.reason }
 
-// Error is the status.
+// Error returns the status.
 func (e *statusError) Error() string { return fmt.Sprintf("status %d", e.status) }
 
 // Error returns the message of the provider.
@@ -241,7 +241,7 @@ func (e *repeatableError) modelError(from source) *core.ModelError {
 	}
 }
 
-// modelError is for an answer that a retry would make as long.
+// modelError returns an error that is not retried, because the answer would be as long again.
 func (e *oversizedError) modelError(from source) *core.ModelError {
 	return &core.ModelError{
 		Message: fmt.Sprintf("model provider %q sent %v, and was cut off: check the model, or set a limit of output tokens",

@@ -13,7 +13,7 @@ type Identity struct {
 
 type identity struct{ originator, userAgent string }
 
-// Set names the client, unless one is named already. Both must be values of HTTP headers.
+// Set stores the name of the client, unless there is one already. Both must be values of HTTP headers.
 func (i *Identity) Set(originator, userAgent string) {
 	i.client.CompareAndSwap(nil, &identity{originator, userAgent})
 }
@@ -26,7 +26,7 @@ func (i *Identity) Originator() string {
 	return ""
 }
 
-// sign puts the client's name on a request.
+// sign adds the client's name to a request.
 func (i *Identity) sign(h http.Header) {
 	var client *identity
 	if i != nil {

@@ -25,7 +25,7 @@ func (e *idleError) Error() string {
 	return fmt.Sprintf("idle timeout, nothing came for %v", e.limit)
 }
 
-// idleCause is the idle error that ended ctx, or err.
+// idleCause returns the idle error that ended ctx, or err.
 func idleCause(ctx context.Context, err error) error {
 	if e := new(idleError); errors.As(context.Cause(ctx), &e) {
 		return e
@@ -106,7 +106,7 @@ func (i *idle) settle(limit time.Duration) {
 	i.shorten(limit)
 }
 
-// renew gives what comes next a time of its own, however long it was waited for before.
+// renew starts the time limit again for the next piece.
 func (i *idle) renew(limit time.Duration) {
 	i.quietSince = time.Time{}
 	i.shorten(limit)

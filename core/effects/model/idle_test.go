@@ -46,12 +46,12 @@ func (s *timed) Read(p []byte) (int, error) {
 	}
 }
 
-// timedProvider answers with a stream of parts, headers coming after a while.
+// timed returns a provider that answers with a stream of parts, with the headers after a while.
 func (w encoding) timed(headers time.Duration, parts ...part) *model.Client {
 	return w.timedAt("http://slow.example/v1", idleLimit, headers, parts...)
 }
 
-// timedAt is timed for an address and a time limit.
+// timedAt does the same as timed, for an address and a time limit.
 func (w encoding) timedAt(address string, limit, headers time.Duration, parts ...part) *model.Client {
 	return w.client(model.Endpoint{
 		Name: "slow", BaseURL: address, IdleTimeout: limit,

@@ -72,7 +72,7 @@ func (c *ModelCache) List(provider string, then func([]core.ListedModel)) {
 	c.mu.Unlock()
 }
 
-// LearnWindow takes note of the context window of a model in tokens, which an error of the provider stated. A larger
+// LearnWindow stores the context window of a model in tokens, which an error of the provider stated. A larger
 // one of the list has no effect then, until the process ends.
 func (c *ModelCache) LearnWindow(provider, model string, tokens int64) {
 	c.mu.Lock()

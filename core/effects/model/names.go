@@ -23,8 +23,8 @@ func FunctionName(name string) string {
 	return cmp.Or(valid[:min(len(valid), maxFunctionName)], "unknown")
 }
 
-// ArgumentsObject is the text of a JSON object for the arguments that a model wrote: several providers answer 400 to a
-// history with anything else in it.
+// ArgumentsObject returns the text of a JSON object for the arguments that a model wrote. Several
+// providers answer 400 to a history with anything else in it.
 func ArgumentsObject(arguments string) string {
 	trimmed := strings.TrimSpace(arguments)
 	switch {
@@ -36,7 +36,7 @@ func ArgumentsObject(arguments string) string {
 	return InputObject(arguments)
 }
 
-// InputObject is the input of a custom tool as the arguments of a function: {"input": ...}.
+// InputObject returns the input of a custom tool as the arguments of a function: {"input": ...}.
 func InputObject(input string) string {
 	b, err := protocol.Marshal(map[string]string{"input": input})
 	if err != nil {

@@ -58,7 +58,7 @@ func parseProblem(body []byte) problem {
 	return p
 }
 
-// textProblem is an error that has a text only.
+// textProblem returns an error that has a text only.
 func textProblem(text string) problem {
 	return problem{text: excerpt.FirstRunes(text, messageLimit), wait: waitOf(nil, text, time.Now())}
 }
@@ -161,7 +161,7 @@ var (
 	htmlTag   = pattern.New(`(?is)<(script|style)\b.*?</(script|style)>|<[^>]*>`)
 )
 
-// plainText is a body that is not JSON as one line; of an HTML page the title, or
+// plainText returns a body that is not JSON as one line; of an HTML page the title, or
 // what is left without tags.
 func plainText(body []byte) string {
 	text := string(body)

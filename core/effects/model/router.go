@@ -27,7 +27,7 @@ type Router struct {
 	Window func(provider, model string) int64
 }
 
-// Listers are the providers that can be asked for their models.
+// Listers returns the providers that can be asked for their models.
 func (r *Router) Listers() map[string]Lister {
 	listers := map[string]Lister{}
 	for name, p := range r.Providers {
@@ -43,7 +43,7 @@ type Renderer interface {
 	Render(p *core.Prompt) (core.RenderedPrompt, error)
 }
 
-// Render gives the messages and the tools of the request for p, in the form of its provider. Fallback
+// Render returns the messages and the tools of the request for p, in the form of its provider. Fallback
 // shows the prompts of providers that have no form of their own.
 func (r *Router) Render(p *core.Prompt) (core.RenderedPrompt, error) {
 	if provider, ok := r.Providers[p.Provider].(Renderer); ok {

@@ -54,7 +54,7 @@ func (c *Client) recogniseHeader(h http.Header) {
 
 func (c *Client) software() software { return software(c.made.Load()) }
 
-// besideURL is the place of a path beside the version in the address of the endpoint: /props for /v1.
+// besideURL returns the place of a path beside the version in the address of the endpoint: /props for /v1.
 func (c *Client) besideURL(path ...string) (*url.URL, error) {
 	u, err := requestURL(c.endpoint)
 	if err != nil {

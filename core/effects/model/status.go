@@ -157,7 +157,7 @@ func retryAfter(h http.Header, now time.Time) time.Duration {
 	return max(0, until.Sub(now))
 }
 
-// duration is n units, within what a Duration holds.
+// duration returns n units, at most the largest Duration.
 func duration(n float64, unit time.Duration) time.Duration {
 	product := n * float64(unit)
 	switch {

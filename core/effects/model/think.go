@@ -40,14 +40,14 @@ const (
 	onlyText
 )
 
-// Skip takes the whole text as text, because the provider separates reasoning itself.
+// Skip treats the whole text as text, because the provider separates reasoning itself.
 func (t *Think) Skip() {
 	if t.phase == beforeThought && t.held == "" {
 		t.phase = onlyText
 	}
 }
 
-// Add takes the next text.
+// Add processes the next text.
 func (t *Think) Add(text string) {
 	for text != "" {
 		switch t.phase {

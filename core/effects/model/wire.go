@@ -11,7 +11,7 @@ import (
 // Wire is an API for model requests. A Client does what all of them share: the connection, its
 // time limits, the events of the stream, and errors. A Wire is safe for concurrent use.
 type Wire interface {
-	// Path is appended to the base URL of an endpoint.
+	// Path returns appended to the base URL of an endpoint.
 	Path() []string
 	// Send posts one request for the prompt, and leaves the answer to the Poster.
 	Send(ctx context.Context, to Poster, p *core.Prompt) error
@@ -22,9 +22,9 @@ type Wire interface {
 	Learn(p *core.Prompt, r *refusal.Refusal) refusal.Change
 	// Read starts to read an answer. emit takes its pieces.
 	Read(p *core.Prompt, emit func(core.Piece)) Reading
-	// Terminal names the event that ends an answer, for messages.
+	// Terminal returns the name of the event that ends an answer, for messages.
 	Terminal() string
-	// Render gives the messages and the tools of a request, as they are sent.
+	// Render returns the messages and the tools of a request, as they are sent.
 	Render(p *core.Prompt) (core.RenderedPrompt, error)
 }
 
@@ -42,13 +42,13 @@ type Poster interface {
 
 // Reading is an answer that is being read.
 type Reading interface {
-	// Add takes the data of one event.
+	// Add processes the data of one event.
 	Add(event []byte) error
-	// Done takes the end marker [DONE].
+	// Done processes the end marker [DONE].
 	Done()
-	// Progress returns how far the answer is.
+	// Progress returns the state of the answer.
 	Progress() Progress
-	// Answer is the answer. It is called once, when the answer is finished.
+	// Answer returns the answer. It is called once, when the answer is finished.
 	Answer() (core.Answer, error)
 }
 

@@ -84,7 +84,7 @@ func eachWire(t *testing.T, test func(*testing.T, encoding)) {
 
 func (w encoding) text(s string) string { return w.delta(fmt.Sprintf("%q", s)) }
 
-// client is a provider of an endpoint.
+// client returns a provider of an endpoint.
 func (w encoding) client(e model.Endpoint) *model.Client { return model.NewClient(e, w.wire()) }
 
 // serve starts an endpoint and makes a provider for it.

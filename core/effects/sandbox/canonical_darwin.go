@@ -19,8 +19,8 @@ func canonical(path string) (string, error) {
 	return stored(real), nil
 }
 
-// stored is canonical for a path whose last name may be a link, which it does not follow. If the
-// file cannot be opened, it returns the path itself.
+// stored does the same as canonical, for a path whose last name may be a link, which it does not
+// follow. If the file cannot be opened, it returns the path itself.
 func stored(path string) string {
 	fd, err := unix.Open(path, unix.O_EVTONLY|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
 	if err != nil {

@@ -7,5 +7,6 @@ import "path/filepath"
 // canonical returns the path by which the kernel knows a file.
 func canonical(path string) (string, error) { return filepath.EvalSymlinks(path) }
 
-// stored is canonical for a path whose last name may be a link, which it does not follow.
+// stored does the same as canonical, for a path whose last name may be a link, which it does not
+// follow.
 func stored(path string) string { return path }

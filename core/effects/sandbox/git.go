@@ -34,7 +34,7 @@ func protectedGit(root string) []string {
 	return names
 }
 
-// namesOfGit is protectedGit without submodules, and creates nothing.
+// namesOfGit does the same as protectedGit, without submodules, and creates nothing.
 func namesOfGit(dir string) []string {
 	git := filepath.Join(dir, ".git")
 	info, err := os.Lstat(git)
@@ -82,7 +82,7 @@ type Absent []string
 // Absent lists such files of the writable roots and their submodules.
 func (r Rules) Absent() Absent { return r.Repositories().Absent(r) }
 
-// Absent is [Rules.Absent] for repositories that have been examined.
+// Absent returns [Rules.Absent] for repositories that have been examined.
 func (f Repositories) Absent(r Rules) (files Absent) {
 	dirs := slices.Concat(r.Writable, f.protected)
 	slices.Sort(dirs)

@@ -44,13 +44,15 @@ type Skill struct {
 	within []string
 }
 
-// Problem is the reason why a file is not used. Outside is set if a link leads out of the repository.
+// Problem is the reason why a file is not a usable skill. Outside is set if a link leads out of the
+// repository.
 type Problem struct {
 	protocol.SkillErrorInfo
 	Outside bool
 }
 
-// root is a folder with skills. The files of others come with a repository: they are in one of the folders within.
+// root is a folder with skills. If within is not empty, the skills come with a repository, and
+// their files must be in one of these folders.
 type root struct {
 	dir, scope string
 	within     []string
@@ -136,9 +138,8 @@ func (f *finder) walk(r root) {
 	f.folder(r, r.dir, 0)
 }
 
-// folder looks through a folder and those below it, through links, too. Those with a dot
-// before their names are passed over, and so are files that are links: the skill is where
-// the file is.
+// folder searches a folder and the folders below it, also through links. It skips folders whose
+// names begin with a dot, and files that are links: a skill is in the folder of its file.
 func (f *finder) folder(r root, dir string, depth int) {
 	f.folders++
 	if depth > maxDepth || f.folders > maxFolders {
@@ -165,7 +166,7 @@ func (f *finder) folder(r root, dir string, depth int) {
 	}
 }
 
-// isNew is the real path, and false for one that was seen, or leads nowhere.
+// isNew returns the real path, and false if it was visited already or cannot be resolved.
 func (f *finder) isNew(path string) (real string, isNew bool) {
 	real, err := filepath.EvalSymlinks(path)
 	if err != nil || f.seen[real] {

@@ -95,8 +95,8 @@ func parseHead(text string) (h head, err error) {
 	return h, errNoHead
 }
 
-// decodeHead also accepts a common error in files written by hand: a text with a colon and without
-// quotes, which is not YAML.
+// decodeHead decodes the head. It also accepts a common error in files written by hand: a text with
+// a colon and without quotes, which is not YAML.
 func decodeHead(text string, h *head) error {
 	err := decode([]byte(text), h)
 	if err == nil {
@@ -133,8 +133,8 @@ func decode(text []byte, to any) error {
 	return nil
 }
 
-// distinct fails at the first key that stands twice in a mapping. Decode would tell of each
-// pair of them, which takes hours.
+// distinct fails at the first key that a mapping has twice. The decoder would report each pair of
+// them, which takes hours.
 func distinct(n *yaml.Node) error {
 	seen := map[string]bool{}
 	for i, child := range n.Content {
@@ -151,7 +151,7 @@ func distinct(n *yaml.Node) error {
 	return nil
 }
 
-// extras are agents/openai.yaml.
+// extras is the content of agents/openai.yaml.
 type extras struct {
 	Interface struct {
 		DisplayName      string `yaml:"display_name"`
@@ -176,8 +176,8 @@ type extras struct {
 	} `yaml:"policy"`
 }
 
-// extend takes what agents/openai.yaml tells. Where that makes no sense the skill is as
-// good without.
+// extend adds the settings of agents/openai.yaml. It ignores invalid ones, because the skill can be
+// used without them.
 func (s *Skill) extend(dir string) {
 	text, err := textOf(filepath.Join(dir, "agents", "openai.yaml"), s.within)
 	var e extras
@@ -212,7 +212,7 @@ func lineOrNil(text string) *string {
 	return protocol.OrNil(excerpt.Line(text))
 }
 
-// within is the path of a file of the skill; nil for what lies elsewhere.
+// within returns the path of a file of the skill, or nil for a file elsewhere.
 func within(dir, name string) *string {
 	if name == "" || !filepath.IsLocal(filepath.Clean(name)) {
 		return nil

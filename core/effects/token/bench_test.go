@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// filesText is all that the repository has in files of these patterns.
+// filesText returns all that the repository has in files of these patterns.
 func filesText(b *testing.B, patterns ...string) string {
 	var text strings.Builder
 	for _, pattern := range patterns {
@@ -28,7 +28,7 @@ func filesText(b *testing.B, patterns ...string) string {
 	return text.String()
 }
 
-// phrasesText is 200 KB of phrases in a random order, each followed by a comma.
+// phrasesText returns 200 KB of phrases in a random order, each followed by a comma.
 func phrasesText() string {
 	phrases := strings.Fields("我们 在学习中文 和数学 人工智能 的发展 非常迅速 今天天气很好 请打开文件 这个函数 返回一个值 " +
 		"如果 发生错误 就会 停止 运行 これは 日本語の 文章です 東京に 行きます 明日 会議があります 設定を 変更して ください")

@@ -20,7 +20,7 @@ func (c *Counter) Known(model string) bool {
 	return familyOf(model) != unknownFamily
 }
 
-// Count is the number of tokens of text for the model: of the text alone, without
+// Count returns the number of tokens of text for the model: of the text alone, without
 // what a provider adds around messages. The first count for an encoding waits for
 // its tables.
 func (c *Counter) Count(model, text string) int {

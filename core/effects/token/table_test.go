@@ -29,7 +29,7 @@ func TestTokensAreThoseOfTheLibrary(t *testing.T) {
 	}
 }
 
-// tokensOf is the file of a codec's tokens. The library rejects the first rank without a token.
+// tokensOf returns the file of a codec's tokens. The library rejects the first rank without a token.
 func tokensOf(t *testing.T, library *codec.Codec) []byte {
 	var lengths, text []byte
 	for {

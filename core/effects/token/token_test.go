@@ -118,7 +118,7 @@ const (
 	huge  = 512 << 10
 )
 
-// hostileTexts are texts of any length that have few places to cut, or none.
+// hostileTexts returns texts of any length that have few places to cut, or none.
 func hostileTexts() map[string]func(n int) string {
 	repeat := func(s string) func(int) string {
 		return func(n int) string { return strings.Repeat(s, n/len(s)+1)[:n] }

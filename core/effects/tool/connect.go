@@ -165,7 +165,8 @@ func (l *Link) Close() error {
 	return nil
 }
 
-// Ended is closed when no process of the program is left and its standard error was passed on.
+// Ended returns a channel that is closed when no process of the program is left and its standard
+// error was passed on.
 func (l *Link) Ended() <-chan struct{} { return l.ended }
 
 // Outcome returns the reason why the program ended, or nil for exit code 0. It is valid after

@@ -361,8 +361,8 @@ func inGit(path string) bool {
 		func(part string) bool { return strings.EqualFold(part, ".git") })
 }
 
-// contains is below by the directories themselves instead of their names, which may differ on volumes
-// that ignore case.
+// contains reports whether a path is below a directory. It compares the directories themselves
+// instead of their names, which may differ on volumes that ignore case.
 func contains(dir, path string) bool {
 	closed, err := os.Stat(dir)
 	if err != nil {

@@ -30,7 +30,7 @@ func awaitExit(pid int) {
 	}
 }
 
-// pollExit is awaitExit for a process without free descriptors.
+// pollExit replaces awaitExit for a process without free descriptors.
 func pollExit(pid int) {
 	for {
 		if p, ok := processOf(pid); !ok || p.zombie {

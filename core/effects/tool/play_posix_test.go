@@ -13,10 +13,10 @@ const terminate = syscall.SIGTERM
 // nextLine ends a line on a terminal.
 const nextLine = "\n"
 
-// cannotAsk is empty, because every system with signals can ask a command to end.
+// cannotAsk returns "", because every system with signals can ask a command to end.
 func cannotAsk() string { return "" }
 
-// cannotResize is empty, because every terminal here has a size.
+// cannotResize returns "", because every terminal here has a size.
 func cannotResize() string { return "" }
 
 // playConsole reads a line from the terminal and prints it there.

@@ -183,7 +183,7 @@ func (p *running) reported() string {
 	return p.status
 }
 
-// endStatus returns how the command ended, or the reason why it is not known.
+// endStatus returns the status at the end of the command, or the reason why it is not known.
 func (p *running) endStatus() (status endStatus, failure string) {
 	state := p.cmd.ProcessState
 	switch {

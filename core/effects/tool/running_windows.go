@@ -109,7 +109,7 @@ func (p *running) reap() {
 	p.closeTerminal()
 }
 
-// endStatus returns how the command ended, or the reason why it is not known.
+// endStatus returns the status at the end of the command, or the reason why it is not known.
 func (p *running) endStatus() (status endStatus, failure string) {
 	if p.cmd.ProcessState == nil {
 		return endStatus{}, unkillable(p.pid()).Error()

@@ -16,12 +16,12 @@ import (
 // descriptors is the folder of this process's open descriptors.
 const descriptors = "/proc/self/fd"
 
-// leaderAttributes are the attributes of a program in its own session. It ends with this process.
+// leaderAttributes returns the attributes of a program in its own session. It ends with this process.
 func leaderAttributes() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Setsid: true, Pdeathsig: syscall.SIGKILL}
 }
 
-// supervisorAttributes are the attributes of a supervisor, which has to end its command first.
+// supervisorAttributes returns the attributes of a supervisor, which has to end its command first.
 func supervisorAttributes() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Setsid: true, Pdeathsig: syscall.SIGTERM}
 }

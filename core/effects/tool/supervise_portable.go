@@ -22,11 +22,11 @@ const (
 	tableTime = 5 * time.Millisecond
 )
 
-// leaderAttributes are the attributes of a program in its own session. It outlives this process:
+// leaderAttributes returns the attributes of a program in its own session. It outlives this process:
 // only a supervisor can end it then.
 func leaderAttributes() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setsid: true} }
 
-// supervisorAttributes are the attributes of a supervisor.
+// supervisorAttributes returns the attributes of a supervisor.
 func supervisorAttributes() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setsid: true} }
 
 // tieSupervisor makes the pipe that ends with this process, and returns the supervisor's end, which

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Today is the local date at now, YYYY-MM-DD, and the local zone.
+// Today returns the local date at now, YYYY-MM-DD, and the local zone.
 func Today(now time.Time) (date, zone string) {
 	return now.Local().Format(time.DateOnly), localZone()
 }
@@ -21,7 +21,7 @@ func localZone() string {
 	})
 }
 
-// zoneName takes the name that the environment chose, else the target of
+// zoneName returns the name that the environment chose, else the target of
 // /etc/localtime, else the text of /etc/timezone. Local is Go's word for a zone
 // without a name.
 func zoneName(chosen, link string, text func() string) string {

@@ -30,7 +30,7 @@ const maxRefHops = 5
 // unreadableHead is the content of HEAD if the refs are in a table of binary format.
 const unreadableHead = "refs/heads/.invalid"
 
-// Git is the commit, the branch and the address of origin of the repository that
+// Git returns the commit, the branch and the address of origin of the repository that
 // cwd is in; nil outside of one. Unborn branches have no commit, detached heads no
 // branch. Passwords and tokens in the address are left out. The files of git are
 // read as they are: no hook, filter or program of the repository runs.
@@ -38,7 +38,7 @@ func Git(ctx context.Context, cwd string) *protocol.StoredGitInfo {
 	return describe(ctx, cwd, gitTimeout)
 }
 
-// describe is Git with a process of git, where it takes one, ended after timeout.
+// describe does the same as Git. A process of git, if it needs one, ends after timeout.
 func describe(ctx context.Context, cwd string, timeout time.Duration) *protocol.StoredGitInfo {
 	repo, ok := openRepository(cwd)
 	if !ok {
@@ -130,13 +130,13 @@ func (r repository) head() (commit, branch string) {
 	return r.resolve(ref, maxRefHops), strings.TrimPrefix(ref, "refs/heads/")
 }
 
-// target is the ref that a symbolic ref names.
+// target returns the ref that a symbolic ref names.
 func target(line string) (ref string, symbolic bool) {
 	ref, symbolic = strings.CutPrefix(line, "ref:")
 	return strings.TrimSpace(ref), symbolic
 }
 
-// resolve is the commit of a ref: its own file, of the worktree or shared, is
+// resolve returns the commit of a ref: its own file, of the worktree or shared, is
 // newer than its line among the packed ones.
 func (r repository) resolve(ref string, hops int) string {
 	if hops == 0 || !strings.HasPrefix(ref, "refs/") || strings.Contains(ref, "..") {
@@ -175,7 +175,7 @@ func hash(s string) string {
 	return s
 }
 
-// origin is the address of the remote origin without what must stay secret.
+// origin returns the address of the remote origin without what must stay secret.
 func (r repository) origin() string {
 	text, err := readRegular(filepath.Join(r.common, "config"), maxGitConfigBytes)
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 	"appserver/protocol"
 )
 
-// tableRepository is one whose refs only git can read, and git is a script.
+// tableRepository returns a repository whose refs only git can read. git is a script.
 func tableRepository(t *testing.T, script string) (root string) {
 	t.Helper()
 	root = t.TempDir()

@@ -27,7 +27,7 @@ func git(t *testing.T, dir string, args ...string) string {
 	return strings.TrimSpace(string(out))
 }
 
-// repository is one with a commit on the branch trunk, and the commit.
+// repository returns a repository with a commit on the branch trunk, and the commit.
 func repository(t *testing.T) (root, commit string) {
 	t.Helper()
 	root = t.TempDir()

@@ -20,7 +20,7 @@ func originURL(text string) string {
 	return ""
 }
 
-// joinLines puts lines that end in a backslash together with the next.
+// joinLines joins each line that ends in a backslash with the next one.
 func joinLines(text string) string {
 	return strings.NewReplacer("\\\r\n", "", "\\\n", "").Replace(text)
 }
@@ -43,7 +43,7 @@ func cutSection(line string) (section, rest string) {
 	return "", ""
 }
 
-// configValue is the value behind a =: quotes go, escapes are resolved, a # or ;
+// configValue returns the value behind a =: quotes go, escapes are resolved, a # or ;
 // outside quotes begins a comment.
 func configValue(raw string) string {
 	var b strings.Builder

@@ -28,7 +28,7 @@ func Images(inputs []protocol.UserInput) map[string]core.LocalImage {
 	return images
 }
 
-// Image is the data: URL of an image file outside of the closed directories.
+// Image returns the data: URL of an image file outside of the closed directories.
 func Image(path string, closed ...string) (string, error) { return dataURL(path, closed...) }
 
 func dataURL(path string, closed ...string) (string, error) {

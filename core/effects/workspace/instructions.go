@@ -57,7 +57,7 @@ func Instructions(o InstructionOptions) (files []core.InstructionFile, warnings 
 	return c.fit(), c.warnings
 }
 
-// instructionFolders are home and the folders from the repository's root to cwd.
+// instructionFolders returns home and the folders from the repository's root to cwd.
 func instructionFolders(home, cwd string) []string {
 	folders := []string{cwd}
 	if root := repositoryRoot(cwd); root != "" {

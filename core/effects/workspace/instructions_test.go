@@ -16,7 +16,7 @@ import (
 
 const enough = 32768
 
-// tree is a home folder, and a repository with a folder a/b in it.
+// tree returns a home folder, and a repository with a folder a/b in it.
 func tree(t *testing.T) (home, root, cwd string) {
 	t.Helper()
 	home, root = t.TempDir(), t.TempDir()

@@ -18,7 +18,7 @@ func gitIn(t *testing.T, dir string, args ...string) {
 	require.NoError(t, err, string(out))
 }
 
-// repositoryWithWorktree is a repository with a commit, and a linked worktree of it.
+// repositoryWithWorktree returns a repository with a commit, and a linked worktree of it.
 func repositoryWithWorktree(t *testing.T, bare bool) (repo, linked string) {
 	t.Helper()
 	root, err := filepath.EvalSymlinks(t.TempDir())

@@ -89,7 +89,7 @@ func readRules(path string, within []string) (rules core.CommandRules, warning s
 // maxNamedProblems bounds the statements that a warning names.
 const maxNamedProblems = 5
 
-// ruleWarning states the effect of a file with rules.
+// ruleWarning describes the effect of a file with rules.
 func ruleWarning(path string, rules core.CommandRules, problems []execrule.Problem) string {
 	restrict := 0
 	for _, r := range rules {

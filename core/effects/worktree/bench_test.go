@@ -88,8 +88,7 @@ func BenchmarkCapture(b *testing.B) {
 	})
 }
 
-// processors reports how long the processors have worked, from now on until it is ended,
-// for one round.
+// processors reports the time that the processors work for one round, from now until it is ended.
 func processors(b *testing.B) (end func()) {
 	began := worked()
 	return func() {

@@ -114,7 +114,7 @@ func TestTextApplies(t *testing.T) {
 	require.Equal(t, now, w.files(former))
 }
 
-// copy is a copy of the worktree's files beside it, without empty folders, which git
+// copy returns a copy of the worktree's files beside it, without empty folders, which git
 // apply would not replace.
 func (w *world) copy(name string) string {
 	w.t.Helper()

@@ -83,7 +83,7 @@ func (g git) start(ctx context.Context, in io.Reader, out limited, args ...strin
 	return r, nil
 }
 
-// kill is called before exec.Cmd reads its WaitDelay.
+// kill ends the process group. exec.Cmd calls it before it reads its WaitDelay.
 func (r *running) kill() error {
 	r.WaitDelay = cutTime
 	return r.Process.Kill()

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// planned is a restore of three files that is planned, but not done.
+// planned returns a restore of three files that is planned, but not done.
 func planned(t *testing.T) (*Tree, *locked, []*step) {
 	t.Helper()
 	ctx := context.Background()

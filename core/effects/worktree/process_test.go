@@ -64,8 +64,8 @@ func restoreForever(root, pair string) {
 	os.Exit(1)
 }
 
-// rounds returns how often a test with other processes repeats its steps. The short tests need two:
-// the second round begins with what the first one left behind.
+// rounds returns the number of rounds of a test with other processes. The short tests need two: the
+// second round begins with the files that the first one left behind.
 func rounds(all int) int {
 	if testing.Short() {
 		return 2
@@ -105,7 +105,7 @@ func TestCrashWhileRestoring(t *testing.T) {
 	}
 }
 
-// capturer is another process that captures the same worktree.
+// capturer starts another process that captures the same worktree.
 func (w *world) capturer(env ...string) (*exec.Cmd, func() string) {
 	w.t.Helper()
 	program, err := os.Executable()

@@ -15,7 +15,7 @@ type Restored struct {
 	Written, Removed []string
 }
 
-// Restore brings back the state before some changes: all of it or, if the disk fails, nothing. It
+// Restore restores the state before some changes: all of it or, if the disk fails, nothing. It
 // skips a path that has that state already, so that a killed restore can be repeated. If a path has
 // another state than the one to undo, it fails with a [*ConflictError]. A dry restore only checks.
 // Folders that lose their last file are removed. Permissions are the ones that git stores.

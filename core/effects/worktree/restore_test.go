@@ -13,7 +13,7 @@ import (
 	"appserver/core/effects/worktree"
 )
 
-// turn is a change of some files of mixed, with captures of before and after.
+// turn returns a change of some files of mixed, with captures of before and after.
 func turn(t *testing.T) (*world, *worktree.Tree, []worktree.Change) {
 	w := mixed(t)
 	tree := w.open()

@@ -98,7 +98,7 @@ func removeStaging(dir string, lock *os.File) {
 	}
 }
 
-// lockStaging takes the lock of a staging folder.
+// lockStaging acquires the lock of a staging folder.
 func lockStaging(folder *osfile.Folder) (*os.File, error) {
 	const name = "lock"
 	file, err := folder.Create(name, 0o600)

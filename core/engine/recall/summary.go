@@ -29,7 +29,7 @@ func extracted(s core.Span) summary {
 
 // Streamer sends prompts to models.
 type Streamer interface {
-	// Stream is as in engine.Model.
+	// Stream implements engine.Model.
 	Stream(ctx context.Context, p *core.Prompt, emit func(core.Piece)) (core.Answer, error)
 }
 

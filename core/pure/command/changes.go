@@ -83,7 +83,7 @@ type place struct {
 	dir      string
 }
 
-// visit is called with each node, and with nil after the node's children.
+// visit receives each node, and nil after the node's children.
 func (c *changes) visit(n syntax.Node) bool {
 	if n == nil {
 		last := c.outside[len(c.outside)-1]

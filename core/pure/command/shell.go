@@ -54,8 +54,9 @@ func Invocation(shell, script string, login bool) []string {
 	return []string{shell, "-c", script}
 }
 
-// ReadingFor is ReadingIn for a script of a shell. It is MayWrite unless the shell is known to read the words that
-// count as plain here as bash does. csh, nushell and PowerShell, for example, read quotes and names in other ways.
+// ReadingFor does the same as ReadingIn, for a script of a shell. It returns MayWrite unless the
+// shell is known to read the words that count as plain here as bash does. csh, nushell and
+// PowerShell, for example, read quotes and names in other ways.
 func ReadingFor(shell, dir, script string) Reading {
 	if !slices.Contains(alike, ShellName(shell)) {
 		return MayWrite
@@ -66,7 +67,7 @@ func ReadingFor(shell, dir, script string) Reading {
 // alike are the shells that read plain words alike. FuzzSafe and the tests of words cover what they differ in.
 var alike = []string{"sh", "bash", "dash", "ash", "ksh", "mksh", "zsh", "fish"}
 
-// DangerousFor is Dangerous for a script of a shell.
+// DangerousFor reports the same as Dangerous, for a script of a shell.
 func DangerousFor(shell, script string) bool {
 	forced := func(e func() *regexp.Regexp) bool { return e().MatchString(script) }
 	return Dangerous(script) || slices.ContainsFunc(forcedRemovals[kindOf(shell)], forced)

@@ -281,7 +281,7 @@ func rulesSection[R rule | string](rules []R) string {
 
 func sizeOf(rules []string) int { return len(rulesSection(rules)) }
 
-// splitRules takes the lists of rules out of a summary.
+// splitRules removes the lists of rules from a summary.
 func splitRules(text string) (body string, rules []string) {
 	var rest strings.Builder
 	within := false

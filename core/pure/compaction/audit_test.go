@@ -13,7 +13,7 @@ import (
 	"appserver/protocol"
 )
 
-// spanOf is the whole of a context whose user wrote messages.
+// spanOf returns the whole of a context whose user wrote messages.
 func spanOf(messages ...string) compaction.Span {
 	c := turns(1, messages...)
 	p, _ := c.Whole(&compaction.Rules{}, 0)

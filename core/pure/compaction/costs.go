@@ -69,8 +69,9 @@ func (t *costTable) after(rank int, summary, words int64) int64 {
 	return t.overhead + all - t.costs[rank] + t.stays[rank] + summary + min(words, t.words[rank])
 }
 
-// wordsWithin returns how many tokens the user's messages may have. If the request exceeds the limit after a
-// compaction that keeps the items from a rank on, they are what the target has room for.
+// wordsWithin returns the maximum number of tokens of the user's messages. If the request exceeds
+// the limit after a compaction that keeps the items from a rank on, it is the room that the target
+// has for them.
 func (t *costTable) wordsWithin(limit, target int64, rank int, summary, words int64) int64 {
 	after := t.after(rank, summary, words)
 	if limit == 0 || after <= limit {

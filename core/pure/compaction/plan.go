@@ -30,8 +30,8 @@ const (
 	minGain    = 100
 )
 
-// Budgets returns how many tokens a summary and the messages of the user may have. target is the number of
-// tokens of the next request, or 0 for no target.
+// Budgets returns the maximum numbers of tokens of a summary and of the messages of the user.
+// target is the number of tokens of the next request, or 0 for no target.
 func (r *Rules) Budgets(target int64) (summary, words int64) {
 	summary, words = maxSummary, r.UserTokens
 	if target > 0 {

@@ -31,7 +31,7 @@ type Span struct {
 	Conversation, Earlier []protocol.ResponseItem
 }
 
-// Span returns what a plan replaces.
+// Span returns the items that a plan replaces.
 func (c *Context) Span(p Plan) (s Span) {
 	s.Dir = c.Dir
 	stays := map[int]bool{}

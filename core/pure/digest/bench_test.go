@@ -8,7 +8,7 @@ import (
 	"appserver/protocol"
 )
 
-// longStretch is 50 MB of items: requests, answers, calls, and outputs of which some
+// longStretch returns 50 MB of items: requests, answers, calls, and outputs of which some
 // are large.
 func longStretch() (items []protocol.ResponseItem) {
 	output := strings.Repeat("main.go:12: a line of what a program writes, never too long\n", 1000)

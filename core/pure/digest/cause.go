@@ -50,7 +50,7 @@ func searched(text string) string {
 	return text[:causeScan] + "\n" + text[len(text)-causeScan:]
 }
 
-// bodyOf returns what a command wrote, without the lines that report its exit code.
+// bodyOf returns the output of a command, without the lines that report its exit code.
 func bodyOf(output string) string {
 	if strings.HasPrefix(output, "{") {
 		return gjson.Get(output, "output").String()

@@ -237,8 +237,8 @@ func (o *outline) render(room int) string {
 	return strings.Join(texts, "")
 }
 
-// shares returns how much of room each section but the rules has: for its short form by the weights, then in the
-// order of precedence, and then for its whole form.
+// shares returns the room of each section except the rules: for its short form by the weights, then
+// in the order of precedence, and then for its whole form.
 func (o *outline) shares(room int) []int {
 	shares, weights := make([]int, len(o.sections)), 0
 	for _, s := range o.sections {

@@ -15,7 +15,7 @@ import (
 	"appserver/test/sample"
 )
 
-// work is a stretch with something for every section.
+// work returns a stretch with something for every section.
 func work() []protocol.ResponseItem {
 	return []protocol.ResponseItem{
 		user("<environment_context>x"),

@@ -103,7 +103,7 @@ type notes struct {
 	list  []string
 }
 
-// add notes the beginning of a text of the item at an index.
+// add records the beginning of a text of the item at an index.
 func (n *notes) add(text string, limit, at int) {
 	entry := headLine(text, limit)
 	if entry == "" {

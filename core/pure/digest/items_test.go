@@ -95,7 +95,7 @@ func stretch() *rapid.Generator[[]protocol.ResponseItem] {
 	return rapid.SliceOfN(one, 0, 20)
 }
 
-// lists are the lists of facts.
+// lists returns the lists of facts.
 func lists(f digest.Facts) [][]string {
 	return [][]string{f.FilesChanged, f.CommandsRun, f.Decisions, f.OpenQuestions, f.UserConstraints}
 }

@@ -186,7 +186,7 @@ func passagesOf(items []protocol.ResponseItem) []passage {
 	return list
 }
 
-// outputHeading names the call if it is not directly before the output.
+// outputHeading returns the heading, with the name of the call if it is not directly before the output.
 func outputHeading(label string, follows bool) string {
 	if follows || label == "" {
 		return "Output:\n"

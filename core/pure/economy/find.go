@@ -219,7 +219,7 @@ type later struct {
 	texts   map[string]bool           // of outputs
 }
 
-// findOutputs goes through the exchanges from the last to the first.
+// findOutputs adds the outputs of the exchanges, from the last to the first.
 func (f *finder) findOutputs() {
 	l := later{map[string][]command.Read{}, map[string]bool{}, map[string]bool{}, map[string]bool{}}
 	for i := len(f.exchanges) - 1; i >= 0; i-- {
@@ -336,7 +336,7 @@ func (f *finder) group(reason protocol.SuggestionReason, subject string, place i
 	g.Places, g.Outcomes = append(g.Places, place), append(g.Outcomes, outcome)
 }
 
-// findReasoning names the reasoning before the last turn.
+// findReasoning adds the reasoning before the last turn.
 func (f *finder) findReasoning() {
 	for place := range f.Shown() {
 		c := f.Item(place)

@@ -103,18 +103,18 @@ type Prices struct {
 // it gets smaller by saves.
 func (p *Prices) Leaving(before, saves int64) int64 { return max(p.Cached-before-saves, 0) }
 
-// Gain returns what an edit saves within the expected requests, in tokens at the full price.
+// Gain returns the savings of an edit within the expected requests, in tokens at the full price.
 func (p *Prices) Gain(leaving, saves int64) float64 {
 	return float64(saves)*p.Ratio*float64(p.Expected) - p.Cost(leaving)
 }
 
-// Cost returns what the next request costs more, in tokens at the full price.
+// Cost returns the extra cost of the next request, in tokens at the full price.
 func (p *Prices) Cost(leaving int64) float64 { return float64(leaving) * p.Loss() }
 
-// Loss returns what a token costs more if it leaves the cache: it is read anew, and written again.
+// Loss returns the extra cost of a token that leaves the cache: it is read anew, and written again.
 func (p *Prices) Loss() float64 { return max(p.Write, 1) - p.Ratio }
 
-// excess returns what the next request costs more than without the edit.
+// excess returns the extra cost of the next request, compared with no edit.
 func (p *Prices) excess(leaving, saves int64) float64 {
 	return p.Cost(leaving) - float64(saves)*p.Ratio
 }

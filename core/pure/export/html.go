@@ -14,7 +14,7 @@ import (
 //go:embed page.css
 var style string
 
-// HTML is a thread with its turns as one page without scripts, which needs no other file.
+// HTML returns a thread with its turns as one page without scripts, which needs no other file.
 // It is not made by html/template: a program that has it keeps every exported method, here
 // 2.5 MB of them.
 func HTML(t *protocol.Thread) []byte {

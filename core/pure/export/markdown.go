@@ -7,7 +7,7 @@ import (
 	"appserver/protocol"
 )
 
-// Markdown is a thread with its turns as a Markdown document.
+// Markdown returns a thread with its turns as a Markdown document.
 func Markdown(t *protocol.Thread) []byte {
 	d := documentOf(t)
 	var b strings.Builder
@@ -43,7 +43,7 @@ func (p passage) markdown(b *strings.Builder) {
 	}
 }
 
-// fenceFor is longer than any run of backticks in the text.
+// fenceFor returns a fence that is longer than any run of backticks in the text.
 func fenceFor(text string) string {
 	longest, run := 2, 0
 	for _, r := range text {
@@ -57,7 +57,7 @@ func fenceFor(text string) string {
 	return strings.Repeat("`", longest+1)
 }
 
-// quoted is a text as a block quote.
+// quoted returns a text as a block quote.
 func quoted(text string) string {
 	return "> " + strings.ReplaceAll(strings.TrimSuffix(text, "\n"), "\n", "\n> ")
 }

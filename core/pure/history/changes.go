@@ -6,7 +6,7 @@ import (
 	"appserver/protocol"
 )
 
-// applyChanges gives items the visibility after changes.
+// applyChanges sets the visibility of items after changes.
 func (h *History) applyChanges(changes []Change) {
 	h.keepUsage(changes, func() {
 		for _, c := range changes {
@@ -15,7 +15,7 @@ func (h *History) applyChanges(changes []Change) {
 	})
 }
 
-// revertChanges gives items the visibility before changes.
+// revertChanges sets the visibility of items before changes.
 func (h *History) revertChanges(changes []Change) {
 	h.keepUsage(changes, func() {
 		for _, c := range slices.Backward(changes) {

@@ -88,7 +88,8 @@ func (e *Edit) returns(c Change) bool { return e.mayReturn() && c.before.hidden 
 // bringsBack reports whether the edit brings back any such item.
 func (e *Edit) bringsBack() bool { return e.mayReturn() && slices.ContainsFunc(e.Changes(), e.returns) }
 
-// fullSaving returns what an edit saved when it was made. Lines of other programs may state anything.
+// fullSaving returns the savings of an edit when it was made. Lines of other programs may state
+// anything.
 func (e *Edit) fullSaving() int64 {
 	if e.IsRevert() {
 		return 0

@@ -205,7 +205,7 @@ func (h *History) otherFormSent(c *Item) protocol.NotSentReason {
 	return protocol.NotSentOriginalsSent
 }
 
-// RefuseEncrypted takes the encrypted content before a line out of requests to a provider, which could not read it.
+// RefuseEncrypted removes the encrypted content before a line from requests to a provider, which could not read it.
 func (h *History) RefuseEncrypted(ordinal int64, provider string) {
 	refused := map[string]int64{provider: ordinal} // copies of the history share the former map
 	for other, before := range h.refused {

@@ -37,7 +37,7 @@ func item(ordinal int64, v protocol.ResponseItemVariant) protocol.RolloutLine {
 	return newLine(ordinal, protocol.LineResponseItem, protocol.ResponseItem{ResponseItemVariant: v})
 }
 
-// conversation is a question, a call of a tool with its output, and an answer.
+// conversation returns a question, a call of a tool with its output, and an answer.
 func conversation() *history.History {
 	h := &history.History{}
 	appendLines(

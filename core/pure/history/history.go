@@ -103,7 +103,7 @@ func (h *History) Len() int { return h.items.Len() }
 // Item returns the item at a place.
 func (h *History) Item(place int) *Item { return h.items.At(place) }
 
-// at is Item for an int32, the type of places in items and edits.
+// at does the same as Item, for an int32, the type of places in items and edits.
 func (h *History) at(place int32) *Item { return h.items.At(int(place)) }
 
 // Revision returns the number of edits so far, or more if lines are missing.

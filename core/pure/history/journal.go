@@ -97,8 +97,9 @@ func (h *History) addEdit(e Edit) {
 	h.applyChanges(e.changes)
 }
 
-// SavedAt returns how many tokens the edits in force at a revision kept out of a request: the sum of what
-// each of them saved when it was made. A revert saves nothing, and ends the savings of its items.
+// SavedAt returns the number of tokens that the edits in force at a revision kept out of a request:
+// the sum of their savings when they were made. A revert saves nothing, and ends the savings of its
+// items.
 func (h *History) SavedAt(revision int64) int64 { return h.savings.at(revision) }
 
 // setSaving sets what an edit keeps out of a request from the present revision on.
@@ -215,8 +216,8 @@ func (h *History) Redoable() (next *Edit) {
 	return next
 }
 
-// PathTo returns how many edits to undo, or else to redo, until the context is as it was after the edit
-// of a revision, or before the first edit for revision 0.
+// PathTo returns the number of edits to undo, or else to redo, until the context is as it was after
+// the edit of a revision, or before the first edit for revision 0.
 func (h *History) PathTo(revision int64) (undo, redo int, err *protocol.Error) {
 	target := None
 	if revision != 0 {

@@ -10,7 +10,7 @@ import (
 	"appserver/protocol"
 )
 
-// longLines are the lines of turns with a question, a call and its output each, with a compaction after every
+// longLines returns the lines of turns with a question, a call and its output each, with a compaction after every
 // hundredth turn. The last output is missing.
 func longLines(turns int) (lines []protocol.RolloutLine) {
 	next := int64(0)

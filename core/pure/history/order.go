@@ -127,7 +127,7 @@ func (h *History) sortedShown() []int {
 	return slices.Sorted(h.Shown())
 }
 
-// updateShown brings the list of the items that are not hidden up to date.
+// updateShown updates the list of the items that are not hidden.
 func (h *History) updateShown() {
 	s := &h.shown
 	if !s.stale && len(s.changed) == 0 {

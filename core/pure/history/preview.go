@@ -44,8 +44,8 @@ func (h *History) PlanAll(operations []protocol.ContextOperation, turns Turns) (
 	return v.joined(), v.byID, err
 }
 
-// PlanFitting is PlanAll for operations that were planned earlier. It leaves out those that are refused
-// by now, and returns the errors.
+// PlanFitting does the same as PlanAll, for operations that were planned earlier. It leaves out
+// those that are refused by now, and returns the errors.
 func (h *History) PlanFitting(operations []protocol.ContextOperation, turns Turns) (
 	protocol.StoredContextEdit, []*protocol.Error,
 ) {
@@ -129,7 +129,7 @@ func (v *trial) apply(e protocol.StoredContextEdit) {
 	v.edits, v.changes = append(v.edits, e), append(v.changes, changes...)
 }
 
-// errorOfEdit names the edit in an error.
+// errorOfEdit adds the edit to an error.
 func errorOfEdit(i int, err *protocol.Error) *protocol.Error {
 	if err.Data.Field != "" {
 		return protocol.InvalidParams(fmt.Sprintf("edits.%d.%s", i, err.Data.Field), "edit %d: %s", i,

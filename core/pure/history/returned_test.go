@@ -10,7 +10,7 @@ import (
 	"appserver/protocol"
 )
 
-// trimmed is a conversation whose items are all before a trim point, on line 5.
+// trimmed returns a conversation whose items are all before a trim point, on line 5.
 func trimmed() *history.History {
 	h := conversation()
 	appendLines(h, newLine(5, protocol.LineTrimPoint, protocol.StoredTrimPoint{ID: "point", Reason: protocol.TrimAsked}))

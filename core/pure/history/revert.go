@@ -24,7 +24,7 @@ type editState struct {
 
 func (e *Edit) editState() editState { return editState{e.Undone, e.final, e.saving} }
 
-// Revert takes out the lines from an ordinal on. It hides the items that joined since, and brings back
+// Revert removes the lines from an ordinal on. It hides the items that joined since, and brings back
 // what trims and compactions hid since. Other edits of the remaining items stay. No earlier edit can be
 // undone or redone afterwards, unless the revert is undone. revision is the one that the line names.
 func (h *History) Revert(line *Line, from, revision int64) Reverted {
@@ -64,8 +64,8 @@ func (h *History) CanUndoRevert(r *Reverted) bool {
 	return !slices.ContainsFunc(later, func(e Edit) bool { return !e.Undone })
 }
 
-// UndoRevert brings back what a revert took out. Earlier edits can be undone and redone as before the revert, later
-// ones not any more. The caller has counted the revision.
+// UndoRevert restores the lines that a revert removed. Earlier edits can be undone and redone as
+// before the revert, later ones not any more. The caller has counted the revision.
 func (h *History) UndoRevert(r *Reverted) {
 	e := &h.journal[r.at]
 	h.revertChanges(e.Changes())

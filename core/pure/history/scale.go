@@ -4,7 +4,7 @@ package history
 // differ little in the first, and much in the second.
 type Scale struct{ Latin, Other float64 }
 
-// unscaled is the scale before the first report.
+// unscaled returns the scale before the first report.
 func unscaled() Scale { return Scale{1, 1} }
 
 // Of returns a count as the provider would report it.

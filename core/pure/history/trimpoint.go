@@ -168,7 +168,7 @@ func (h *History) joinSummary(ordinal int64, text string, before int) Change {
 	return Change{place, visibility{hidden: true}, visibility{}}
 }
 
-// summarize gives a trim point another summary. The prompt has the summary of the latest point only.
+// summarize replaces the summary of a trim point. The prompt has the summary of the latest point only.
 func (h *History) summarize(line *Line, stored *protocol.StoredContextEdit) {
 	if IndexOfPoint(h.TrimPoints(), stored.Of) < 0 || stored.Text == nil {
 		return
@@ -185,8 +185,8 @@ func (h *History) summarize(line *Line, stored *protocol.StoredContextEdit) {
 	h.refresh(&e)
 }
 
-// SavedBySummarizing returns how many tokens the next request loses if the summary of a trim point is
-// taken out of it: 0 if it is not in the prompt.
+// SavedBySummarizing returns the number of tokens that the next request loses if the summary of a
+// trim point is taken out of it: 0 if it is not in the prompt.
 func (h *History) SavedBySummarizing(id string) (tokens int64, inPrompt bool) {
 	if !h.LastTrim().makesPoint(id) {
 		return 0, false

@@ -110,7 +110,7 @@ func JoinChanges(all []Change) (joined []Change) {
 	return joined
 }
 
-// CountShown returns how many items are not hidden after changes.
+// CountShown returns the number of items that are not hidden after changes.
 func CountShown(changes []Change) (n int) {
 	for _, c := range changes {
 		if !c.after.hidden {

@@ -16,7 +16,7 @@ import (
 	"appserver/core/pure/imagefile"
 )
 
-// whole are images of each type.
+// whole returns images of each type.
 func whole(t *testing.T) map[string][]byte {
 	t.Helper()
 	picture := image.NewPaletted(image.Rect(0, 0, 20, 10), color.Palette{color.Black, color.White})

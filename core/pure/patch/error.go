@@ -29,7 +29,7 @@ type Error struct {
 	Message string
 }
 
-// Error names the file, the hunk and the line of the patch, as far as they are known.
+// Error returns a message with the file, the hunk and the line of the patch, as far as they are known.
 func (e *Error) Error() string {
 	where := ""
 	switch {

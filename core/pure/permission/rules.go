@@ -25,7 +25,7 @@ type rules struct {
 	Places
 }
 
-// builtinRules are the rules of the profiles that others can extend.
+// builtinRules returns the rules of the profiles that others can extend.
 func builtinRules(id string) map[string]string {
 	switch id {
 	case protocol.ProfileReadOnly:

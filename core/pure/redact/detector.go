@@ -133,7 +133,7 @@ func rarePair(begin string, parity int) (offset int) {
 
 func frequent(c byte) int { return min(1, 1+strings.IndexByte(common, c)) }
 
-// suspects are the detectors that may find something in a text, or in JSON, as bits. JSON does not escape the
+// suspects returns the detectors that may find something in a text, or in JSON, as bits. JSON does not escape the
 // characters of a begin. A begin is longer than two bytes, so two of its bytes are at an even index.
 func (d *detectors) suspects(text []byte) (found uint32) {
 	i := 0
@@ -221,7 +221,7 @@ func isAlnum(c byte) bool {
 	return '0' <= c && c <= '9' || 'a' <= c|0x20 && c|0x20 <= 'z'
 }
 
-// secretOf is the group of a match, or all of it.
+// secretOf returns the range of the group of a match, or of the whole match.
 func secretOf(m []int) (from, to int) {
 	if len(m) > 2 && m[2] >= 0 {
 		return m[2], m[3]
@@ -235,7 +235,7 @@ const mark = "[redacted]"
 // redacting is a text in which marks take the places of secrets, from its begin on.
 type redacting struct {
 	strings.Builder
-	// copied is how much of the text is done.
+	// copied is the number of processed bytes of the text.
 	copied int
 }
 

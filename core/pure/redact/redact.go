@@ -10,13 +10,13 @@ import (
 	"appserver/protocol"
 )
 
-// Redactor takes secrets out. A nil one leaves everything as it is.
+// Redactor removes secrets. A nil Redactor changes nothing.
 type Redactor struct {
 	detectors *detectors
 	patterns  []pattern
 }
 
-// pattern is one of the user.
+// pattern is a pattern of the user.
 type pattern struct {
 	form *regexp.Regexp
 	// word is a text that every match has in lower case, or "".
@@ -59,7 +59,7 @@ func assigned(word string) *regexp.Regexp {
 	return regexp.MustCompile(`(?i)` + word + `[\w-]*[\\"']*\s*[:=]\s*[\\"']*([^\s"'\\,;&(){}\[\]]+)`)
 }
 
-// Text is a text without its secrets.
+// Text returns a text without its secrets.
 func (r *Redactor) Text(text string) string {
 	if r == nil {
 		return text
@@ -87,8 +87,8 @@ func (r *Redactor) text(text string, suspects uint32) string {
 	return text
 }
 
-// Line is a line without its secrets. What it shares with the one that was given is not
-// changed.
+// Line returns a line without its secrets. The result can share memory with the argument, which
+// does not change.
 func (r *Redactor) Line(line protocol.RolloutLine) protocol.RolloutLine {
 	if r == nil {
 		return line
@@ -141,8 +141,8 @@ func isData(value string) bool {
 	})
 }
 
-// member is a text of a payload. Of JSON each member is looked at, as it is decoded, and
-// then the whole; arguments stay JSON.
+// member returns a text of a payload without secrets. If the text is JSON, it examines each decoded
+// member, and then the whole. Arguments stay JSON.
 func (r *Redactor) member(name, value string, suspects uint32) string {
 	if structured(value) {
 		value = string(rewrite([]byte(value), func(name, inner string) string {

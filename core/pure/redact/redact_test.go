@@ -17,7 +17,7 @@ import (
 	"appserver/test/sample"
 )
 
-// fill is n characters of a set, the same at each call. Keys are put together here, so that
+// fill returns n characters of a set, the same at each call. Keys are put together here, so that
 // no file of this repository has one.
 func fill(set string, n int) string {
 	chance := rand.New(rand.NewPCG(7, uint64(n)))
@@ -39,7 +39,7 @@ func pem(kind string) string {
 	return "-----BEGIN " + kind + "-----\n" + fill(alnum, 64) + "\n" + fill(alnum, 40) + "==\n-----END " + kind + "-----"
 }
 
-// secrets are, by detector, texts with {…} around what must go.
+// secrets returns texts by detector, with {…} around each secret.
 func secrets() map[string][]string {
 	jwt := "eyJ" + fill(alnum, 20) + ".eyJ" + fill(alnum, 40) + "." + fill(alnum, 43)
 	return map[string][]string{
@@ -78,7 +78,7 @@ func secrets() map[string][]string {
 
 var braces = strings.NewReplacer("{", "", "}", "")
 
-// marked is a text with the mark in the place of what stands in braces.
+// marked returns a text with the mark in place of each text in braces.
 func marked(text string) string {
 	before, rest, _ := strings.Cut(text, "{")
 	_, after, _ := strings.Cut(rest, "}")
@@ -118,7 +118,7 @@ func TestASecretIsFoundAtEachIndex(t *testing.T) {
 	}
 }
 
-// innocent are texts in which nothing is secret, though some look as if.
+// innocent returns texts without secrets that resemble secrets.
 func innocent() []string {
 	image := make([]byte, 300<<10)
 	chance := rand.New(rand.NewPCG(1, 1))
@@ -283,7 +283,7 @@ func TestAnyLineStaysALine(t *testing.T) {
 	})
 }
 
-// shape is JSON without its texts, but for ids and names.
+// shape returns JSON without its texts, except ids and names.
 func shape(t require.TestingT, raw []byte) any {
 	var v any
 	require.NoError(t, json.Unmarshal(raw, &v))

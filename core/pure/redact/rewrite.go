@@ -48,7 +48,7 @@ func (w *rewriter) value(name string) {
 	}
 }
 
-// next is the next byte that is no space, 0 at the end.
+// next returns the next byte that is no space, or 0 at the end.
 func (w *rewriter) next() byte {
 	for ; w.at < len(w.in); w.at++ {
 		switch c := w.in[w.at]; c {
@@ -95,7 +95,7 @@ func (w *rewriter) end(c byte) {
 	w.at++
 }
 
-// scalar passes a number or a word.
+// scalar skips a number or a word.
 func (w *rewriter) scalar() {
 	begin := w.at
 	for ; w.at < len(w.in); w.at++ {
@@ -108,7 +108,7 @@ func (w *rewriter) scalar() {
 	w.failed = w.failed || w.at == begin
 }
 
-// str passes a string, and gives it with its quotes.
+// str skips a string, and returns it with its quotes.
 func (w *rewriter) str() []byte {
 	begin := w.at
 	for w.at++; w.at < len(w.in); w.at++ {
@@ -124,7 +124,7 @@ func (w *rewriter) str() []byte {
 	return nil
 }
 
-// decode is the value of a string.
+// decode returns the value of a string.
 func (w *rewriter) decode(raw []byte) (value string) {
 	if protocol.Unmarshal(raw, &value) != nil {
 		w.failed = true

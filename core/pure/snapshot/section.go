@@ -103,7 +103,8 @@ func (r *Reader) Fail(err error) {
 	}
 }
 
-// MustDecode is Decode for sections that are read after the load. It panics on an error.
+// MustDecode does the same as Decode, for sections that are read after the load. It panics on an
+// error.
 func MustDecode(content []byte, v any) { must(Decode(content, v)) }
 
 func must(err error) {

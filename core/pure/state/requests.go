@@ -69,8 +69,8 @@ func (s *State) spend(r *protocol.StoredRequest) {
 	s.Spent[i].Tokens = s.Spent[i].Tokens.Add(r.Usage.Breakdown())
 }
 
-// SavedIn returns how many tokens edits of the context kept out of a request. Reviews and summaries do not
-// send the context as it is.
+// SavedIn returns the number of tokens that edits of the context kept out of a request. Reviews and
+// summaries do not send the context as it is.
 func (s *State) SavedIn(r *protocol.StoredRequest) int64 {
 	if r.Kind != protocol.RequestTurn {
 		return 0

@@ -20,7 +20,7 @@ func apply(s *state.State, lines ...string) {
 	}
 }
 
-// twoTurns are the lines of a thread with two turns of one message each.
+// twoTurns returns the lines of a thread with two turns of one message each.
 func twoTurns() []string {
 	lines := []string{protocol.LineSessionMeta, `{"id":"thread","cwd":"/repo","model_provider":"one"}`}
 	for _, turn := range []string{"t1", "t2"} {
@@ -118,7 +118,7 @@ func TestTheNewerNameCounts(t *testing.T) {
 	}
 }
 
-// waitingTurn are the lines of a turn with two calls that waits for an answer about the first one.
+// waitingTurn returns the lines of a turn with two calls that waits for an answer about the first one.
 func waitingTurn() []string {
 	return append(twoTurns(), protocol.LineEventMsg, `{"type":"task_started","turn_id":"t3"}`,
 		protocol.LineResponseItem, `{"type":"function_call","name":"shell","arguments":"{}","call_id":"c1"}`,
@@ -154,7 +154,7 @@ func TestATurnWaitsUntilALineEndsTheWait(t *testing.T) {
 	}
 }
 
-// request is a token_count line of a request with a usage.
+// request returns a token_count line of a request with a usage.
 func request(model, kind string, revision int, usage string) string {
 	if usage != "" {
 		usage = `,"usage":` + usage

@@ -85,17 +85,17 @@ func (d *document) has(path []string) bool {
 	return d.above(path) != nil || slices.ContainsFunc(d.entries, func(e entry) bool { return below(e.path, path) })
 }
 
-// at is the key that a path is.
+// at returns the entry that sets a path, or nil.
 func (d *document) at(path []string) *entry {
 	return d.find(func(e *entry) bool { return !e.header && slices.Equal(e.path, path) })
 }
 
-// above is the key whose value a path leads into.
+// above returns the entry whose value contains a path, or nil.
 func (d *document) above(path []string) *entry {
 	return d.find(func(e *entry) bool { return !e.header && len(e.path) < len(path) && below(path, e.path) })
 }
 
-// find is the last entry that fits, nil without one.
+// find returns the last entry for which fits returns true, or nil.
 func (d *document) find(fits func(e *entry) bool) *entry {
 	for i := range slices.Backward(d.entries) {
 		if fits(&d.entries[i]) {
@@ -109,7 +109,7 @@ func (d *document) splice(from, to int, with string) []byte {
 	return slices.Concat(d.text[:from], []byte(with), d.text[to:])
 }
 
-// line is the range of the lines of an entry.
+// line returns the range of the lines of an entry.
 func (d *document) line(e *entry) (from, to int) {
 	from = bytes.LastIndexByte(d.text[:e.start], '\n') + 1
 	if i := bytes.IndexByte(d.text[e.end:], '\n'); i >= 0 {
@@ -118,7 +118,7 @@ func (d *document) line(e *entry) (from, to int) {
 	return from, len(d.text)
 }
 
-// remove takes out a path and what is below it.
+// remove deletes a path and all paths below it.
 func (d *document) remove(path []string) []byte {
 	var kept []byte
 	at := 0
@@ -161,7 +161,7 @@ func (d *document) after(at int) string {
 	return ""
 }
 
-// gap is an empty line before what follows.
+// gap returns an empty line to put before the text at an index, or "".
 func (d *document) gap(at int) string {
 	if at < len(d.text) {
 		return d.newline
@@ -196,7 +196,7 @@ func appendTable(text []byte, path []string, table map[string]any) []byte {
 	return text
 }
 
-// name is a path as a dotted key.
+// name returns a path as a dotted key.
 func name(path []string) string {
 	parts := make([]string, len(path))
 	for i, part := range path {

@@ -90,7 +90,7 @@ func merged(text []byte, path []string, table map[string]any) (_ []byte, err err
 	return text, nil
 }
 
-// inside changes a value within one that stands on one line.
+// inside changes a value within another one that is on one line.
 func (d *document) inside(at *entry, path []string, value any) ([]byte, error) {
 	var line map[string]any
 	if err := toml.Unmarshal(append([]byte("v = "), d.text[at.value:at.end]...), &line); err != nil {
@@ -135,7 +135,7 @@ func place(root map[string]any, path []string, value any, merge bool) error {
 	return nil
 }
 
-// full leaves out tables that are empty, which no line needs to name, and nulls.
+// full removes empty tables, which no line needs to name, and nulls.
 func full(v any) any {
 	switch v := v.(type) {
 	case map[string]any:

@@ -16,8 +16,8 @@ const (
 		"or the user's."
 )
 
-// ServerInstructions returns what the servers of tools say about their use, in the order of the tools, or "". Each line
-// is quoted, so that no text of a server looks like another one's.
+// ServerInstructions returns the instructions of servers of tools about their use, in the order of
+// the tools, or "". Each line is quoted, so that no text of a server looks like another one's.
 func ServerInstructions(tools []ServerTool) string {
 	var b strings.Builder
 	seen, omitted := map[string]bool{}, 0

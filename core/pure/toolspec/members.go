@@ -43,7 +43,7 @@ func readMembers(arguments string) (*members, error) {
 	return &m, nil
 }
 
-// decodeError words an error of a decoder without Go's types.
+// decodeError returns an error of a decoder without Go's types.
 func decodeError(err error) error {
 	if mismatch := new(json.UnmarshalTypeError); errors.As(err, &mismatch) {
 		return errors.New("they must be a JSON object")

@@ -142,7 +142,7 @@ func textPart(text string) protocol.ContentItem {
 	return protocol.ContentItem{Type: protocol.ContentInputText, Text: text}
 }
 
-// ImagePart is the image of a data: or http URL for the model, or a text with the reason why it cannot be sent.
+// ImagePart returns the image of a data: or http URL for the model, or a text with the reason why it cannot be sent.
 func ImagePart(url string) protocol.ContentItem {
 	sent, err := imagefile.URL(url)
 	if err != nil {

@@ -121,7 +121,7 @@ func (w *itemWriter) textOrNull(wire, stored string) {
 	w.raw(w.in.get(stored))
 }
 
-// filledOrNull is textOrNull with null for an empty string.
+// filledOrNull returns null for an empty string, and textOrNull otherwise.
 func (w *itemWriter) filledOrNull(wire, stored string) {
 	if string(w.in.get(stored)) == `""` {
 		w.name(wire)

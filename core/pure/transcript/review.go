@@ -98,7 +98,7 @@ type storedExited struct {
 	Output *ReviewResult `json:"review_output"`
 }
 
-// decodeExited returns what is readable of a result, which another program may have written.
+// decodeExited returns the readable part of a result, which another program may have written.
 func decodeExited(raw json.RawMessage) protocol.ThreadItemVariant {
 	var s storedExited
 	text := ""

@@ -223,7 +223,7 @@ func (t *Transcript) Revert(first int, position int64) Reverted {
 	return r
 }
 
-// UndoRevert brings back what a revert removed.
+// UndoRevert restores the turns that a revert removed.
 func (t *Transcript) UndoRevert(r *Reverted) {
 	indices := t.indices
 	*t = r.before

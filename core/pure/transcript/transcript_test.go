@@ -16,7 +16,7 @@ func line(ordinal int64, payload string) *transcript.Line {
 	return &transcript.Line{Ordinal: ordinal, Ref: lineref.Ref{Raw: json.RawMessage(payload), Part: lineref.Whole}}
 }
 
-// oneTurn is a turn with a message of each side, on lines 0 to 3.
+// oneTurn returns a turn with a message of each side, on lines 0 to 3.
 func oneTurn() *transcript.Transcript {
 	t := &transcript.Transcript{}
 	t.Started(line(0, `{"turn_id":"t-1","started_at":7,"model_context_window":1000}`))

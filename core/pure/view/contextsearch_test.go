@@ -13,7 +13,7 @@ import (
 	"appserver/protocol"
 )
 
-// searchable is a context with a message, a call and its output, and reasoning.
+// searchable returns a context with a message, a call and its output, and reasoning.
 func searchable(t *testing.T) *history.History {
 	t.Helper()
 	h := &history.History{}

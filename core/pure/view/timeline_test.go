@@ -105,7 +105,7 @@ func entryText(t require.TestingT, e protocol.ThreadTimelineEntry) (text string)
 	return text
 }
 
-// twoTurns are lines 0 to 7: two turns with a message of each side.
+// twoTurns returns lines 0 to 7: two turns with a message of each side.
 func twoTurns() *diary {
 	d := newDiary()
 	for range 2 {

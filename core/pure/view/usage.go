@@ -19,7 +19,7 @@ type Requests interface {
 	RequestID(i int) string
 	// FindRequest returns the index of the request with an id, or -1.
 	FindRequest(id string) int
-	// SavedIn returns how many tokens edits of the context kept out of a request.
+	// SavedIn returns the number of tokens that edits of the context kept out of a request.
 	SavedIn(r *protocol.StoredRequest) int64
 	// Spending returns the sums of the tokens: by model, of all models, and of what edits kept out.
 	Spending() (byModel TokensByModel, all protocol.TokenUsageBreakdown, saved int64)

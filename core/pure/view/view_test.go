@@ -11,7 +11,7 @@ import (
 	"appserver/protocol"
 )
 
-// conversation has turns u-1 to u-n, each with a message of the user and one of the agent.
+// conversation returns turns u-1 to u-n, each with a message of the user and one of the agent.
 func conversation(turns int) *diary {
 	d := newDiary()
 	for range turns {

@@ -5,7 +5,8 @@ import "strings"
 // Matcher finds the terms of a question in texts: the terms, and terms that are similar to them. A word that
 // it has seen costs one look into a map.
 type Matcher struct {
-	// MinSimilar is how similar other terms must be. 0 is the default, 1 leaves all of them out.
+	// MinSimilar is the minimum similarity of other terms. 0 is the default, 1 excludes all of
+	// them.
 	MinSimilar float64
 
 	exact   map[string]int

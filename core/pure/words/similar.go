@@ -8,7 +8,7 @@ import (
 )
 
 const (
-	// minRoot is how short a root may become, in letters.
+	// minRoot is the minimum length of a root, in letters.
 	minRoot = 4
 	// minSimilar is the similarity from which two terms may be forms of one word.
 	minSimilar = 0.5
@@ -88,8 +88,9 @@ func root(term string) string {
 	return term[:len(term)-longest]
 }
 
-// similarity returns how similar two terms are, from 0 for no common trigram to nearly 1 for the same root, or a
-// root that starts or ends the other one, as in compounds. common is their share of common trigrams.
+// similarity returns the similarity of two terms, from 0 for no common trigram to nearly 1 for the
+// same root, or a root that starts or ends the other one, as in compounds. common is their share of
+// common trigrams.
 func similarity(a, b string, common float64) float64 {
 	if a == b {
 		return maxSimilar

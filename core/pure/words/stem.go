@@ -2,7 +2,7 @@ package words
 
 import "strings"
 
-// minStem is how short a stem may become, in letters.
+// minStem is the minimum length of a stem, in letters.
 const minStem = 3
 
 // endings are taken off English words, the first that fits, so that migrate, migrates, migrated,
@@ -13,8 +13,8 @@ var endings = []string{
 	"ions", "ion", "ness", "able", "ible", "ly", "es", "s", "e", "y",
 }
 
-// Stem is a word in lower case without its ending; words with other characters than the letters
-// a to z are left as they are.
+// Stem returns a word in lower case without its ending. It returns words with other characters than
+// a to z unchanged.
 func Stem(word string) string {
 	if len(word) <= minStem || strings.IndexFunc(word, func(r rune) bool { return r < 'a' || r > 'z' }) >= 0 {
 		return word

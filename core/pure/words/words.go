@@ -9,13 +9,13 @@ import (
 )
 
 const (
-	// maxWord is how long a word may be, in bytes; the rest of it is passed over.
+	// maxWord is the maximum length of a word in bytes. The rest is ignored.
 	maxWord = 64
 	// maxTerms bounds the words that a search looks for.
 	maxTerms = 32
 )
 
-// Indexed is a text as words find it: its stems, in order, with a space behind each. It adds them to stems.
+// Indexed returns a text as words find it: its stems, in order, with a space behind each. It adds them to stems.
 func Indexed(text string, stems map[string]bool) string {
 	var out strings.Builder
 	out.Grow(len(text) + len(text)/2)
@@ -53,9 +53,8 @@ func Terms(text string) []string {
 	return telling[:min(len(telling), maxTerms)]
 }
 
-// Each gives the words of a text in lower case; their stems are its terms. A word of several
-// parts (camelCase, snake_case, kebab-case, v2) is followed by its parts, so that either finds
-// the other. Scripts without spaces are given by each two characters.
+// Each yields the words of a text in lower case; their stems are its terms. A word of several parts
+// (camelCase, snake_case, kebab-case, v2) is followed by its parts.
 func Each(text string, give func(word string)) {
 	for len(text) > 0 {
 		at := strings.IndexFunc(text, isWordRune)
@@ -89,8 +88,8 @@ func IsDense(r rune) bool {
 			unicode.Khmer, unicode.Myanmar))
 }
 
-// compound is how long the word is that a text begins with: runs of letters and digits, and single
-// joints between them.
+// compound returns the length of the word at the begin of a text: runs of letters and digits, and
+// single joints between them.
 func compound(text string) (size int) {
 	for size < len(text) {
 		r, n := utf8.DecodeRuneInString(text[size:])
@@ -126,8 +125,8 @@ func compoundWords(word string, give func(word string)) {
 	}
 }
 
-// partsOf takes a word apart where a joint, a capital or a digit begins another part, and gives
-// the parts in lower case.
+// partsOf divides a word where a joint, a capital or a digit begins another part, and yields the
+// parts in lower case.
 func partsOf(word string) (parts []string) {
 	begin, before := 0, rune(0)
 	end := func(at int) {
@@ -163,8 +162,8 @@ func turns(before, r rune, rest string) bool {
 	return unicode.IsDigit(r) != unicode.IsDigit(before) && (unicode.IsLetter(before) || unicode.IsLetter(r))
 }
 
-// dense gives each two neighbours of a script without spaces, a single one alone, and what
-// stands between in other scripts as words.
+// dense yields each pair of neighbours in a script without spaces, or a single character alone, and
+// the text in other scripts between them as words.
 func dense(word string, give func(word string)) {
 	runes := []rune(strings.ToLower(word))
 	for i := 0; i < len(runes); {

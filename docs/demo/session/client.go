@@ -133,7 +133,7 @@ func (c *Client) Turn(thread, text string) error {
 	return c.follow()
 }
 
-// Compact has the model summarize the conversation, and waits for the end.
+// Compact makes the model summarize the conversation, and waits for the end.
 func (c *Client) Compact(thread string) error {
 	if _, err := c.Call("thread/compact/start", Object{"threadId": thread}); err != nil {
 		return err

@@ -40,7 +40,7 @@ var shared struct {
 
 var databases atomic.Int64
 
-// Configure gives the server of the test binary further settings. Call it before the tests.
+// Configure adds settings for the server of the test binary. Call it before the tests.
 func Configure(settings ...string) {
 	shared.mu.Lock()
 	defer shared.mu.Unlock()

@@ -63,7 +63,7 @@ type suite struct {
 	place string
 }
 
-// another is another program with the same threads.
+// another opens the same threads as another program.
 func (s *suite) another() *suite {
 	return &suite{t: s.t, open: s.open, place: s.place, Threads: s.open(s.t, s.place)}
 }
@@ -73,7 +73,7 @@ var start = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 
 func idOf(n int) string { return fmt.Sprintf("0190a6f8-1111-7aaa-8bbb-%012d", n) }
 
-// timeOf is the time at which thread n begins.
+// timeOf returns the time at which thread n begins.
 func timeOf(n int) time.Time { return start.Add(time.Duration(n) * 13 * time.Hour) }
 
 func refOf(n int) store.Ref { return store.Ref{ID: idOf(n)} }
@@ -108,7 +108,7 @@ func (s *suite) read(n int) []protocol.RolloutLine {
 	return lines
 }
 
-// linesOf are the first lines of thread n, with messages of the user.
+// linesOf returns the first lines of thread n, with messages of the user.
 func linesOf(n int, texts ...string) []protocol.RolloutLine {
 	at := protocol.Timestamp(timeOf(n))
 	lines := []protocol.RolloutLine{{Timestamp: at, Type: "session_meta", Payload: fmt.Appendf(nil,
@@ -128,7 +128,7 @@ func message(at, text string) []protocol.RolloutLine {
 	}
 }
 
-// numbered gives the lines ordinals.
+// numbered sets the ordinals of lines.
 func numbered(lines []protocol.RolloutLine, next int64) []protocol.RolloutLine {
 	for i := range lines {
 		lines[i].Ordinal = new(next + int64(i))

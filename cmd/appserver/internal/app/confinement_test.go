@@ -12,8 +12,8 @@ import (
 	"appserver/protocol"
 )
 
-// testConfinement returns what a server in the home knows about confinement. Each probe takes its result from the
-// channel.
+// testConfinement returns the confinement of a server in the home. Each probe takes its result from
+// the channel.
 func testConfinement(home, identity string) (c *confinement, results chan error) {
 	results = make(chan error)
 	c = newConfinement(home, zap.NewNop())

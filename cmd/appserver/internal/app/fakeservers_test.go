@@ -144,7 +144,7 @@ func (f *fakeServers) Read(_ context.Context, _, server, uri string) ([]json.Raw
 	return []json.RawMessage{json.RawMessage(`{"uri":` + strconv.Quote(uri) + `,"text":"content"}`)}, nil
 }
 
-// Login has a login at docs that succeeds at once, and one at slow that fails.
+// Login starts a login. At docs it succeeds at once, at slow it fails.
 func (f *fakeServers) Login(_ context.Context, _ *string,
 	p *protocol.McpServerOauthLoginParams) (*engine.ServerLogin, error) {
 	l := &engine.ServerLogin{URL: "https://login.example/authorize", Retry: func() {}}

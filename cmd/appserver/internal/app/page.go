@@ -21,8 +21,8 @@ func (o *Options) CheckPageOnly() error {
 	return nil
 }
 
-// ServePage is Serve with the page as the only transport. opened is called when the port is open, before
-// the first request.
+// ServePage does the same as Serve, with the page as the only transport. It calls opened when the
+// port is open, before the first request.
 func ServePage(s Streams, o *Options, at netip.AddrPort, opened func(*web.Page) error) error {
 	o.transport.web, o.transport.pageOnly = at.String(), true
 	return serve(s, o, opened)

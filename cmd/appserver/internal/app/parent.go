@@ -22,7 +22,7 @@ func parentExit(ctx context.Context) <-chan struct{} {
 	return exited
 }
 
-// pollParent is awaitExit for systems and kernels without pidfds.
+// pollParent replaces awaitExit on systems and kernels without pidfds.
 func pollParent(ctx context.Context, pid int) bool {
 	tick := time.NewTicker(500 * time.Millisecond)
 	defer tick.Stop()

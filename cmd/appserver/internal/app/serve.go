@@ -56,7 +56,8 @@ const (
 // Serve runs the server until its input ends, a signal stops it, or its parent process ends.
 func Serve(s Streams, o *Options) error { return serve(s, o, nil) }
 
-// serve is Serve. opened is called before the first request of a browser; it may be nil.
+// serve implements Serve. It calls opened, unless that is nil, before the first request of a
+// browser.
 func serve(s Streams, o *Options, opened func(*web.Page) error) error {
 	if err := o.transport.check(); err != nil {
 		return err
@@ -358,7 +359,7 @@ func extraOf(body config.ExtraBody, maxOutput *int64) model.Extra {
 	return extra
 }
 
-// modelExtra returns what the user adds to requests for single models.
+// modelExtra returns the settings of the user for requests to single models.
 func modelExtra(p config.Provider) map[string]model.Extra {
 	extra := map[string]model.Extra{}
 	for name, m := range p.Models {

@@ -422,8 +422,9 @@ func (s *setup) Skills(scope engine.Scope, cwd string, input []protocol.UserInpu
 	return texts
 }
 
-// listed returns what the provider reports of the model. It awaits the first list of a local provider. If no window is
-// known, it requests the list of another provider for the next turn.
+// listed returns the facts about the model from its provider's list. It awaits the first list of a
+// local provider. If no window is known, it requests the list of another provider for the next
+// turn.
 func (s *setup) listed(c *config.Config, settings core.Settings) core.ListedModel {
 	if c.Ready(settings.Provider) != nil {
 		return core.ListedModel{}

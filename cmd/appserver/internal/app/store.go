@@ -139,7 +139,7 @@ func databaseOptions(c *config.Config) postgres.Options {
 		Lease: c.Fleet.Lease}
 }
 
-// newNode names this process in the fleet.
+// newNode returns this process as a node of the fleet.
 func newNode(address string) fleet.Node {
 	host, err := os.Hostname()
 	if err != nil {
@@ -159,7 +159,7 @@ type Stores struct {
 // errFiles reports a command for databases without one.
 var errFiles = errors.New(`threads are in files: set store.kind = "postgres", or add -c store.kind=postgres`)
 
-// MigrateStore brings the schema of the database to the version of this program, also if servers do not. It
+// MigrateStore migrates the schema of the database to the version of this program, also if servers do not. It
 // returns the versions before and after it.
 func MigrateStore(o *Options) (from, to int, err error) {
 	options, err := sharedOptions(o)

@@ -154,7 +154,7 @@ func (c *mcpCall) find(name string) (config.McpServer, error) {
 	return m, nil
 }
 
-// findService is find for a server that has logins.
+// findService does the same as find, for a server that has logins.
 func (c *mcpCall) findService(name string) (config.McpServer, error) {
 	m, err := c.find(name)
 	if err == nil && m.URL == "" {

@@ -17,7 +17,7 @@ import (
 // hidden takes the place of the values of variables and headers.
 const hidden = "*****"
 
-// authWords are the words of the JSON output and of the table for an authStatus.
+// authWords returns the words of the JSON output and of the table for an authStatus.
 func authWords(status string) (word, text string) {
 	switch status {
 	case "unsupported":

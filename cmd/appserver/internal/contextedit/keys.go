@@ -54,7 +54,7 @@ func (m *Model) press(key Key) {
 	}
 }
 
-// distance returns how many rows a key moves.
+// distance returns the number of rows by which a key moves.
 func (m *Model) distance(key Key) (by int, ok bool) {
 	page, all := max(1, m.rowsOfList()-1), len(m.list.rows)
 	if m.screen != onList {

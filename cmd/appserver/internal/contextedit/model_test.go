@@ -172,7 +172,7 @@ func (e *editor) text() string {
 	return strings.Join(lines, "\n")
 }
 
-// ids returns the ids of an edit of the plan.
+// idsOf returns the ids of an edit of the plan.
 func idsOf(o protocol.ContextOperation) []string {
 	switch o := o.ContextOperationVariant.(type) {
 	case *protocol.SetInclusion:

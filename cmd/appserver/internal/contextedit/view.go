@@ -174,7 +174,7 @@ func (m *Model) viewBar(part, window int64) string {
 // oneLine returns a text as one escaped line.
 func oneLine(text string) string { return termtext.Escape(strings.Join(strings.Fields(text), " ")) }
 
-// shortNames are the names of the categories on the screen.
+// shortNames returns the names of the categories on the screen.
 func shortNames() map[protocol.ContextCategory]string {
 	return map[protocol.ContextCategory]string{
 		protocol.CategoryUserInstructions:   "instructions",

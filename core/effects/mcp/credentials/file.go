@@ -124,7 +124,7 @@ func (f file) change(do func(map[string]json.RawMessage) bool) error {
 	return disk.Wrap("write", f.path(), disk.Replace(f.disk, f.path(), text))
 }
 
-// lock takes a lock that other processes share, and waits for it.
+// lock acquires a lock that other processes share, and waits for it.
 func (f file) lock(ctx context.Context, name string) (io.Closer, error) {
 	folder := filepath.Join(f.home, lockFolder)
 	if err := f.disk.MkdirAll(folder, 0o700); err != nil {
@@ -149,7 +149,7 @@ func (f file) lock(ctx context.Context, name string) (io.Closer, error) {
 	}
 }
 
-// lockName is the name of the lock of a login.
+// lockName returns the name of the lock of a login.
 func lockName(server, url string) string {
 	sum := sha256.Sum256([]byte(Key(server, url)))
 	return hex.EncodeToString(sum[:]) + ".lock"

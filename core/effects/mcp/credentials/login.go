@@ -39,7 +39,7 @@ const (
 	inKeyring
 )
 
-// Key is the name of the entry of a login.
+// Key returns the name of the entry of a login.
 func Key(server, url string) string {
 	// The hash is over this document, with its members in this order.
 	document := struct {
@@ -136,7 +136,7 @@ func millis(t time.Time) *uint64 {
 	return new(uint64(t.UnixMilli()))
 }
 
-// fromMillis is the inverse of millis. Times after maxYear count as unknown.
+// fromMillis returns the inverse of millis. Times after maxYear count as unknown.
 func fromMillis(ms *uint64) time.Time {
 	if ms == nil || *ms > maxMillis {
 		return time.Time{}

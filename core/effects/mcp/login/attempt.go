@@ -187,8 +187,8 @@ func (a *Attempt) finish(err error) {
 // errNotOurs means that a callback does not belong to the attempt, so that the attempt continues.
 var errNotOurs = errors.New("the address does not belong to this login")
 
-// Accept takes the address that the browser was sent to, and stores the login. An address of another login is
-// rejected, and the attempt continues.
+// Accept processes the address to which the browser was redirected, and stores the login. An address
+// of another login is rejected, and the attempt continues.
 func (a *Attempt) Accept(address string) error {
 	u, err := url.Parse(strings.TrimSpace(address))
 	if err != nil {

@@ -76,7 +76,7 @@ func plainCause(err error) error {
 	return err
 }
 
-// callbackID is the id of a server in the path, as the reference implementation has it.
+// callbackID returns the id of a server in the path, as the reference implementation has it.
 func callbackID(address string) string {
 	if u, err := url.Parse(address); err == nil {
 		if u.Path == "" {

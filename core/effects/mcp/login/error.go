@@ -16,7 +16,7 @@ type RequiredError struct {
 	Again bool
 }
 
-// Error states the next action.
+// Error returns a message with the next action.
 func (e *RequiredError) Error() string {
 	problem := "requires a login"
 	if e.Again {
@@ -35,7 +35,7 @@ type ScopeError struct {
 	Scopes []string
 }
 
-// Error states the next action.
+// Error returns a message with the next action.
 func (e *ScopeError) Error() string {
 	if len(e.Scopes) == 0 {
 		return fmt.Sprintf("the login at the MCP server `%s` has too few scopes for this request: run `appserver mcp login %s --scopes SCOPE,SCOPE`",

@@ -127,7 +127,7 @@ func dialPublic(ctx context.Context, network, address string) (net.Conn, error) 
 	return d.DialContext(ctx, network, address)
 }
 
-// internalRanges are ranges that netip does not classify: this network, shared address space of providers, and
+// internalRanges returns ranges that netip does not classify: this network, shared address space of providers, and
 // addresses that translate to IPv4.
 func internalRanges() []netip.Prefix {
 	return []netip.Prefix{netip.MustParsePrefix("0.0.0.0/8"), netip.MustParsePrefix("100.64.0.0/10"),

@@ -43,7 +43,7 @@ func newAssembly(p *core.Prompt, emit func(core.Piece)) *assembly {
 	return a
 }
 
-// Add takes one event. It fails if the event is not JSON, and if the answer is too large.
+// Add processes one event. It fails if the event is not JSON, and if the answer is too large.
 func (a *assembly) Add(raw []byte) error {
 	c, err := decodeChunk(raw, &a.form)
 	if err != nil {
@@ -62,10 +62,10 @@ func (a *assembly) Add(raw []byte) error {
 	return a.size.Add(size)
 }
 
-// Done takes the end marker, which ends an answer without a finish_reason too.
+// Done processes the end marker, which also ends an answer without a finish_reason.
 func (a *assembly) Done() { a.done = true }
 
-// Progress is Complete after the end marker only: some providers send usage after the
+// Progress returns Complete after the end marker only: some providers send usage after the
 // finish_reason.
 func (a *assembly) Progress() model.Progress {
 	switch {
@@ -77,7 +77,7 @@ func (a *assembly) Progress() model.Progress {
 	return model.Underway
 }
 
-// choose takes a choice, and returns its size in bytes.
+// choose processes a choice, and returns its size in bytes.
 func (a *assembly) choose(c *choice) (size int) {
 	size = a.delta(&c.Delta)
 	if c.Message != nil {
@@ -110,7 +110,7 @@ func (a *assembly) delta(d *delta) (size int) {
 	return d.size()
 }
 
-// message takes a message, which has all of the answer so far. Some providers send one after the deltas, or
+// message processes a message, which has all of the answer so far. Some providers send one after the deltas, or
 // one in each event. The calls of the message replace those of the deltas. Of its text, only what is new is
 // emitted.
 func (a *assembly) message(m *delta) (size int) {

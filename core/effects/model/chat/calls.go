@@ -83,7 +83,7 @@ func (c *callAssembly) slot(f *fragment) *slot {
 	return s
 }
 
-// target is the call that a fragment belongs to.
+// target returns the call that a fragment belongs to.
 func (c *callAssembly) target(s *slot, f *fragment) *openCall {
 	call := s.byID[f.ID]
 	if call == nil && !f.Index.given {
@@ -160,7 +160,7 @@ func (c *openCall) join(pieces []*openCall) {
 	}
 }
 
-// replace takes the calls of a message, which has all of them. Without names they are fragments.
+// replace stores the calls of a message, which has all of them. Without names they are fragments.
 func (c *callAssembly) replace(whole []fragment) {
 	named := 0
 	for i := range whole {
@@ -185,7 +185,7 @@ func (c *callAssembly) replace(whole []fragment) {
 	}
 }
 
-// finish gives the calls, each with an id of its own. What has neither name nor
+// finish returns the calls, each with an id of its own. What has neither name nor
 // arguments was no call.
 func (c *callAssembly) finish(p *core.Prompt) []core.ToolCall {
 	var calls []core.ToolCall

@@ -46,7 +46,7 @@ type delta struct {
 	FunctionCall *function `json:"function_call"`
 }
 
-// size is in bytes.
+// size returns the size in bytes.
 func (d *delta) size() int {
 	n := len(d.Content) + len(d.Refusal) + len(d.ReasoningContent) + len(d.Reasoning)
 	for _, detail := range d.ReasoningDetails {
@@ -106,7 +106,7 @@ func parseChunk(raw []byte) (chunk, error) {
 	return chunk{}, model.NotJSON(raw, err)
 }
 
-// reasoning is the raw reasoning of a delta, and the member that it came by.
+// reasoning returns the raw reasoning of a delta, and the member that it came by.
 func (d *delta) reasoning() (text, member string) {
 	if d.ReasoningContent != "" {
 		return string(d.ReasoningContent), memberReasoningContent
@@ -156,7 +156,7 @@ func (a *arguments) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// unquote is the value of a valid JSON string; bytes that are not UTF-8 become
+// unquote returns the value of a valid JSON string; bytes that are not UTF-8 become
 // U+FFFD.
 func unquote(b []byte) string {
 	if bytes.IndexByte(b, '\\') < 0 && utf8.Valid(b) {

@@ -110,7 +110,7 @@ func (a *echoAssembly) add(d *delta, text, member string) {
 	}
 }
 
-// finish puts it on the first call of the answer, or on the answer. Details name the
+// finish attaches it to the first call of the answer, or on the answer. Details name the
 // calls that they belong to, by their ids.
 func (a *echoAssembly) finish(p *core.Prompt, renamed map[string]string, answer *core.Answer) {
 	if a.member == "" && len(a.details) == 0 {
@@ -182,7 +182,7 @@ func (o *openDetail) extend(name, text string) {
 	o.texts[name].WriteString(text)
 }
 
-// whole is the part with all of its texts.
+// whole returns the part with all of its texts.
 func (o *openDetail) whole() reasoningDetail {
 	for name, text := range o.texts {
 		o.members[name] = jsonString(text.String())

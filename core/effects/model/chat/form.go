@@ -25,7 +25,7 @@ const (
 	noRequest = "(the conversation continues)"
 )
 
-// form brings messages into the form that a model demands.
+// form converts messages to the form that a model demands.
 func form(messages []Message, d *refusal.Demands) []Message {
 	messages = shaped(messages, d.Shape)
 	for i := range messages {
@@ -105,7 +105,8 @@ func (c *Content) asParts() []Part {
 	return []Part{{Type: "text", Text: c.Text}}
 }
 
-// withoutSystem makes messages of the system ones of the user: all of them, or those that are not the first message.
+// withoutSystem turns messages of the system into messages of the user: all of them, or those that are
+// not the first message.
 func withoutSystem(messages []Message, all bool) []Message {
 	for i := range messages {
 		if messages[i].Role == protocol.RoleSystem && (all || i > 0) {
@@ -216,7 +217,7 @@ func (m *Message) shortenIDs() {
 
 var shortIDs = pattern.New(`^[A-Za-z0-9]{9}$`)
 
-// shortID is the same for equal ids, and with all likelihood another for others.
+// shortID returns the same id for equal ids, and very likely another one for others.
 func shortID(id string) string {
 	if shortIDs().MatchString(id) {
 		return id

@@ -38,7 +38,7 @@ func (r *refusing) provider(t *testing.T) *model.Client {
 	})
 }
 
-// history is a turn of a model: it reasoned, and made two calls at once.
+// history returns a turn of a model: it reasoned, and made two calls at once.
 func history(echo *protocol.ProviderEcho, ids ...string) *core.Prompt {
 	p := modeltest.UserSays("hi")
 	p.Items = append(p.Items, modeltest.Items(thought("Hm."))...)

@@ -88,7 +88,7 @@ func (c Content) MarshalJSON() ([]byte, error) {
 	return []byte("null"), nil
 }
 
-// Messages is a prompt as Chat Completions messages. The instructions are one
+// Messages returns a prompt as Chat Completions messages. The instructions are one
 // system message at the top. A run of calls is one assistant message, together
 // with the assistant's text right before it; outputs are messages of role tool,
 // and their images follow the run of outputs in a user message. Developer messages
@@ -98,7 +98,7 @@ func (c Content) MarshalJSON() ([]byte, error) {
 // empty text is replaced by a placeholder.
 func Messages(p *core.Prompt) []Message { return write(p, (*chatWriter).item) }
 
-// tracedMessages is Messages with the items that each message is made of.
+// tracedMessages does the same as Messages, and returns the items of each message.
 func tracedMessages(p *core.Prompt) []Message {
 	index := -1
 	return write(p, func(w *chatWriter, item protocol.ResponseItemVariant) {

@@ -32,7 +32,8 @@ func post(ctx context.Context, key, url string, client openai.HTTPDoer, body ope
 	return err
 }
 
-// body is the part of a prompt's request that go-openai can express. none is set if the endpoint takes the effort none.
+// body returns the part of a prompt's request that go-openai can express. none is set if the
+// endpoint takes the effort none.
 func body(p *core.Prompt, d *refusal.Demands, none bool) openai.ChatCompletionRequest {
 	r := openai.ChatCompletionRequest{
 		Model:         neutralModel,
@@ -74,7 +75,7 @@ type poster struct {
 	extend    func(members map[string]json.RawMessage)
 }
 
-// Do puts the members that the library cannot express into the body.
+// Do adds the members that the library cannot express to the body.
 func (r *poster) Do(req *http.Request) (*http.Response, error) {
 	var members map[string]json.RawMessage
 	if err := json.NewDecoder(req.Body).Decode(&members); err != nil {

@@ -4,7 +4,7 @@ import (
 	"appserver/protocol"
 )
 
-// chatParts are the texts and images of a message, in order.
+// chatParts returns the texts and images of a message, in order.
 func chatParts(items []protocol.ContentItem) []Part {
 	var parts []Part
 	for _, i := range items {
@@ -41,7 +41,7 @@ func imagePart(i protocol.ContentItem) Part {
 	return Part{Type: "image_url", ImageURL: image}
 }
 
-// object is a JSON object of one member, a string or strings.
+// object returns a JSON object of one member, a string or strings.
 func object(name string, value any) string {
 	b, err := protocol.Marshal(map[string]any{name: value})
 	if err != nil {

@@ -60,7 +60,7 @@ func textAlone(event []byte) (content string, at gjson.Result, plain bool) {
 	return content, at, plain
 }
 
-// plainChoices is true of a list of one choice with nothing but a text.
+// plainChoices reports whether a list has exactly one choice, with nothing but a text.
 func plainChoices(list gjson.Result, at *gjson.Result) bool {
 	count := 0
 	return list.IsArray() && every(list, func(_, choice gjson.Result) bool {
@@ -96,7 +96,7 @@ func plainDelta(delta gjson.Result, at *gjson.Result) bool {
 	})
 }
 
-// members is true of an object of which each member is.
+// members reports whether a predicate holds for each member of an object.
 func members(object gjson.Result, holds func(name string, v gjson.Result) bool) bool {
 	return object.IsObject() && every(object, func(name, v gjson.Result) bool { return holds(name.Str, v) })
 }

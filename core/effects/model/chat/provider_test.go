@@ -82,7 +82,7 @@ func played(t *testing.T, stream string) (heard, messages string) {
 	return heard, legalMessages(t, requests[1])
 }
 
-// answered is an answer as a thread keeps it, with the outputs of its calls or the
+// answered returns an answer as a thread keeps it, with the outputs of its calls or the
 // user's next words.
 func answered(pieces []core.Piece, answer core.Answer) []protocol.ResponseItem {
 	var kept, outputs []protocol.ResponseItemVariant
@@ -109,7 +109,7 @@ func thought(text string) *protocol.Reasoning {
 	return &protocol.Reasoning{Content: []protocol.ReasoningText{{Type: "reasoning_text", Text: text}}}
 }
 
-// legalMessages are the messages of a request, a line each, after it was checked that
+// legalMessages returns the messages of a request, a line each, after it was checked that
 // each call has an id of its own, JSON for arguments, and its output.
 func legalMessages(t *testing.T, request string) string {
 	var sent struct{ Messages []json.RawMessage }

@@ -20,7 +20,7 @@ func limitMember(d *refusal.Demands) string {
 // isSet reports whether a JSON value is present and not null.
 func isSet(raw json.RawMessage) bool { return len(raw) > 0 && string(raw) != "null" }
 
-// overrides are the members of a request that go-openai leaves out, alters or encodes anew each time: it
+// overrides returns the members of a request that go-openai leaves out, alters or encodes anew each time: it
 // knows no prompt_cache_key, checks the model's name, and drops empty contents.
 func overrides(p *core.Prompt, messages []Message, tools []json.RawMessage) (map[string]json.RawMessage, error) {
 	list, err := encodeAll(messages)

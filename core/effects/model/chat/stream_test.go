@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// event is a data line with a chunk of one choice.
+// event returns a data line with a chunk of one choice.
 func event(delta string) string {
 	return `data: {"choices":[{"index":0,"delta":` + delta + `}]}` + "\n\n"
 }
@@ -123,12 +123,12 @@ func TestUsage(t *testing.T) {
 	}
 }
 
-// callEvent is a chunk with these fragments of tool calls.
+// callEvent returns a chunk with these fragments of tool calls.
 func callEvent(fragments ...string) string {
 	return event(`{"tool_calls":[` + strings.Join(fragments, ",") + `]}`)
 }
 
-// messageEvent is a chunk with a message in place of a delta.
+// messageEvent returns a chunk with a message in place of a delta.
 func messageEvent(message string) string {
 	return `data: {"choices":[{"index":0,"delta":{},"message":` + message + `}]}` + "\n\n"
 }

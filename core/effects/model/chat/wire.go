@@ -23,10 +23,10 @@ var optional = []string{"prompt_cache_key", "parallel_tool_calls", "stream_optio
 // New makes the wire of a provider.
 func New() *Wire { return &Wire{} }
 
-// Path is chat/completions.
+// Path returns "chat/completions".
 func (*Wire) Path() []string { return []string{"chat", "completions"} }
 
-// Terminal is either of the two ends that providers send.
+// Terminal names both events with which providers end an answer.
 func (*Wire) Terminal() string { return "[DONE] or a finish_reason" }
 
 // Send posts the request for p.
@@ -68,14 +68,14 @@ func (w *Wire) Learn(p *core.Prompt, r *refusal.Refusal) refusal.Change {
 // Read starts to read an answer.
 func (*Wire) Read(p *core.Prompt, emit func(core.Piece)) model.Reading { return newAssembly(p, emit) }
 
-// Render gives the messages and the tools of the request for p.
+// Render returns the messages and the tools of the request for p.
 func (w *Wire) Render(p *core.Prompt) (core.RenderedPrompt, error) {
 	demands := w.book.Of(p.Model)
 	p = demands.Prompt(p)
 	return render(p, form(tracedMessages(p), demands), &w.tools)
 }
 
-// Render gives the messages and the tools of the Chat Completions request for p.
+// Render returns the messages and the tools of the Chat Completions request for p.
 func Render(p *core.Prompt) (core.RenderedPrompt, error) {
 	return render(p, tracedMessages(p), new(toolCache))
 }

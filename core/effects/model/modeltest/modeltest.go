@@ -49,7 +49,7 @@ func Ask(ctx context.Context, provider model.Provider, p *core.Prompt) (pieces [
 	return pieces, answer, err
 }
 
-// Spoken is the text and the reasoning of pieces.
+// Spoken returns the text and the reasoning of pieces.
 func Spoken(pieces []core.Piece) (text, reasoning string) {
 	for _, p := range pieces {
 		if p.Kind == core.PieceText {
@@ -61,7 +61,7 @@ func Spoken(pieces []core.Piece) (text, reasoning string) {
 	return text, reasoning
 }
 
-// Failed is the model error of a Stream that must fail.
+// Failed returns the model error of a Stream that must fail.
 func Failed(t *testing.T, err error) *core.ModelError {
 	t.Helper()
 	var m *core.ModelError
@@ -71,7 +71,7 @@ func Failed(t *testing.T, err error) *core.ModelError {
 	return m
 }
 
-// Items are variants as items.
+// Items returns variants as items.
 func Items(variants ...protocol.ResponseItemVariant) []protocol.ResponseItem {
 	var list []protocol.ResponseItem
 	for _, v := range variants {
@@ -89,7 +89,7 @@ func Say(role, text string) *protocol.Message {
 	return &protocol.Message{Role: role, Content: []protocol.ContentItem{{Type: kind, Text: text}}}
 }
 
-// UserSays is a prompt with one message of the user.
+// UserSays returns a prompt with one message of the user.
 func UserSays(text string) *core.Prompt {
 	return &core.Prompt{Provider: "test", Model: "some-model", ThreadID: "thread-1",
 		Items: Items(Say(protocol.RoleUser, text))}
@@ -112,7 +112,7 @@ type RoundTrip func(*http.Request) (*http.Response, error)
 // RoundTrip calls the function.
 func (f RoundTrip) RoundTrip(req *http.Request) (*http.Response, error) { return f(req) }
 
-// StreamResponse is an event stream with this body.
+// StreamResponse returns an event stream with this body.
 func StreamResponse(body io.Reader) *http.Response {
 	return &http.Response{
 		StatusCode: http.StatusOK,

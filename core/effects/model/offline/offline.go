@@ -88,7 +88,7 @@ func (o *Provider) Stream(ctx context.Context, p *core.Prompt, emit func(core.Pi
 	return step.play(ctx, p, emit)
 }
 
-// next takes the first step that fits, or its next failure.
+// next returns the first step that matches, or its next failure.
 func (o *Provider) next(text string) (step *Step, fails bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -108,7 +108,7 @@ func (o *Provider) next(text string) (step *Step, fails bool) {
 	return nil, false
 }
 
-// play gives a step's answer: reasoning, then text, then tool calls.
+// play sends a step's answer: reasoning, then text, then tool calls.
 func (s *Step) play(ctx context.Context, p *core.Prompt, emit func(core.Piece)) (core.Answer, error) {
 	if err := ctx.Err(); err != nil {
 		return core.Answer{}, context.Cause(ctx)
@@ -172,7 +172,7 @@ func (s *Step) answerBytes() int {
 	return n
 }
 
-// promptBytes is the size of a prompt's texts; images do not count.
+// promptBytes returns the size of a prompt's texts; images do not count.
 func promptBytes(p *core.Prompt) int {
 	n := 0
 	for _, m := range chat.Messages(p) {
@@ -192,7 +192,7 @@ func promptBytes(p *core.Prompt) int {
 
 func tokens(bytes int) int64 { return int64(bytes+3) / 4 }
 
-// modelError is the failure that a provider with this status would have caused.
+// modelError returns the failure that a provider with this status would have caused.
 func (e *StepError) modelError() *core.ModelError {
 	text := cmp.Or(e.Message, "the script fails this request")
 	body, err := protocol.Marshal(map[string]string{"error": text})

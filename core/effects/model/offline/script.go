@@ -79,7 +79,7 @@ type StepUsage struct {
 
 var errArguments = errors.New("arguments must be an object or a string")
 
-// UnmarshalJSON takes an object or a string.
+// UnmarshalJSON accepts an object or a string.
 func (a *CallArguments) UnmarshalJSON(b []byte) error {
 	var s string
 	switch {
@@ -144,7 +144,7 @@ type memberError struct {
 // Error follows the name of the step.
 func (e *memberError) Error() string { return "." + e.member + ": " + e.message }
 
-// member words an error so that it can follow the name of its step.
+// member returns the text of an error, so that it can follow the name of its step.
 func member(err error) error {
 	if named := new(memberError); errors.As(err, &named) {
 		return err

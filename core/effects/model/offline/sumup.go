@@ -35,7 +35,7 @@ func sumUp(transcript string) *Step {
 	return &Step{Text: b.String()}
 }
 
-// openings are the first lines of the passages under a heading.
+// openings returns the first lines of the passages under a heading.
 func openings(transcript, heading string) (lines []string) {
 	for _, passage := range strings.Split("\n"+transcript, "\n"+heading)[1:] {
 		line, _, _ := strings.Cut(strings.TrimSpace(passage), "\n")

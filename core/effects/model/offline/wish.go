@@ -39,7 +39,7 @@ func lastExchange(p *core.Prompt) exchangeText {
 	return exchange
 }
 
-// defaultStep is the answer that no script gives.
+// defaultStep returns the answer that no script gives.
 func defaultStep(p *core.Prompt, exchange exchangeText) *Step {
 	if p.Summarises {
 		return sumUp(exchange.text)
@@ -86,7 +86,7 @@ var (
 	}
 )
 
-// wishedCommand is the command that a message asks to run, or "".
+// wishedCommand returns the command that a message asks to run, or "".
 func wishedCommand(text string) string {
 	for _, wish := range wishes {
 		if found := wish().FindStringSubmatch(text); found != nil {
@@ -129,7 +129,7 @@ func shellArguments(schema json.RawMessage, command string) CallArguments {
 	return callArguments("command", command)
 }
 
-// callArguments are an object of one member.
+// callArguments returns an object of one member.
 func callArguments(name string, value any) CallArguments {
 	b, err := protocol.Marshal(map[string]any{name: value})
 	if err != nil {

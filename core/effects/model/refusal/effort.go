@@ -60,7 +60,7 @@ func (d *Demands) setEffort(wanted, sent string) string {
 	return fmt.Sprintf("The model does not take the reasoning effort %q. Requests are sent with %q.", wanted, sent)
 }
 
-// listedEfforts are the efforts that the text says are possible.
+// listedEfforts returns the efforts that the text says are possible.
 func listedEfforts(text string) (listed []string) {
 	at := effortValues().FindAllStringIndex(text, -1)
 	if at == nil {

@@ -88,7 +88,7 @@ func endsAnswer(item protocol.ResponseItem) bool {
 	return false
 }
 
-// newImages are the sums of the images since the last answer, or of all.
+// newImages returns the sums of the images since the last answer, or of all.
 func (q *Request) newImages() (sums []uint64) {
 	all := []uint64{}
 	for _, image := range q.images {

@@ -12,7 +12,8 @@ import (
 
 const picture = "data:image/gif;base64,R0lGODlhAQABAAAAACwAAAAAAQABAAACAUQAOw=="
 
-// prompt has an image in an older message of the user and one in the newest, and the tools shell, shell_2 and plan.
+// prompt returns a prompt with an image in an older message of the user and one in the newest, and
+// with the tools shell, shell_2 and plan.
 func prompt() *core.Prompt {
 	message := func(role, text, image string) protocol.ResponseItem {
 		content := []protocol.ContentItem{{Type: protocol.ContentInputText, Text: text}}

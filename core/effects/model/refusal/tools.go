@@ -54,7 +54,7 @@ func learnStrict(r *Refusal, q *Request, d *Demands) string {
 	return "The provider does not know the member strict of functions."
 }
 
-// learnSearch leaves out the search of the web. If a refusal of a type names no tool, the search goes first.
+// learnSearch leaves out the search of the web. If a refusal of a type names no tool, the search is left out first.
 func learnSearch(r *Refusal, q *Request, d *Demands) string {
 	if !q.Search || d.Offline || !r.Nameless && !r.rejects() {
 		return ""

@@ -139,7 +139,7 @@ func (e *event) size() int {
 	return n
 }
 
-// stringOf is "" for what is not a string.
+// stringOf returns the text of a string, or "" for other values.
 func stringOf(v gjson.Result) string {
 	if v.Type != gjson.String {
 		return ""
@@ -147,7 +147,7 @@ func stringOf(v gjson.Result) string {
 	return v.Str
 }
 
-// breakdown is nil if nothing was counted.
+// breakdown returns the usage, or nil if nothing was counted.
 func (u *usage) breakdown() *protocol.TokenUsageBreakdown {
 	if u == nil {
 		return nil

@@ -16,7 +16,7 @@ const (
 	emptyOutput  = "(no output)"
 )
 
-// inputItems are the items of a prompt as the API takes them: without the members that this server
+// inputItems returns the items of a prompt as the API takes them: without the members that this server
 // and the reference implementation add, and without ids, which name items that the provider does
 // not keep. from has the indices of each in the prompt. If the chat template of the model refuses neighbouring
 // messages of the user, they are one item. If outputs of tools must be texts, their images are in a message of the user
@@ -66,7 +66,7 @@ type sentItem struct {
 	from []int
 }
 
-// inputItem is an item as it is sent, nil for one that is left out. custom has the ids of the
+// inputItem returns an item as it is sent, nil for one that is left out. custom has the ids of the
 // custom calls that became functions, whose outputs change with them.
 func inputItem(item protocol.ResponseItemVariant, limits limits, custom map[string]bool) protocol.ResponseItemVariant {
 	switch i := item.(type) {
@@ -102,7 +102,7 @@ func inputItem(item protocol.ResponseItemVariant, limits limits, custom map[stri
 	return nil
 }
 
-// inputNative is an item of the provider's own, without what the reference implementation adds to
+// inputNative returns an item of the provider's own, without what the reference implementation adds to
 // it. An encrypted compaction has an older name in older rollouts, which the API does not take.
 func inputNative(i *protocol.Unknown) protocol.ResponseItemVariant {
 	var members map[string]json.RawMessage
@@ -140,8 +140,8 @@ func inputMessage(m *protocol.Message, limits limits) protocol.ResponseItemVaria
 	return &protocol.Message{Role: role, Content: content, Phase: m.Phase}
 }
 
-// inputReasoning is reasoning as its provider takes it back: encrypted, or the raw text if it came so. A replaced text
-// is a summary.
+// inputReasoning returns reasoning in the form that its provider takes back: encrypted, or the raw
+// text if it came so. A replaced text is a summary.
 func inputReasoning(r *protocol.Reasoning, limits limits) protocol.ResponseItemVariant {
 	summary := r.Summary
 	if summary == nil {

@@ -29,7 +29,7 @@ type waitingMessage struct {
 	index outputIndex
 }
 
-// begin takes an item that is added, which may use the output index of another again.
+// begin processes a new item, which may use the output index of another again.
 func (m *messages) begin(index outputIndex) {
 	if index.given {
 		delete(m.closed, index.place)
@@ -66,7 +66,7 @@ func (m *messages) hold(index int, delta string) {
 	text.WriteString(delta)
 }
 
-// message takes a message that is whole. It ends the one under way, unless deltas of its own are
+// message processes a complete message. It ends the one under way, unless deltas of its own are
 // held.
 func (r *reading) message(i *protocol.Message, index outputIndex) {
 	if index.given && r.said && r.held[index.place] != nil {
@@ -102,7 +102,7 @@ func (r *reading) speak(i *protocol.Message, index outputIndex) {
 	r.closed[index.place] = true
 }
 
-// messageText is the text and the refusals of a message.
+// messageText returns the text and the refusals of a message.
 func messageText(m *protocol.Message) string {
 	var text strings.Builder
 	for _, part := range m.Content {

@@ -53,7 +53,7 @@ func newReading(p *core.Prompt, emit func(core.Piece)) *reading {
 	return r
 }
 
-// Add takes one event. It fails if the event is not JSON, if the provider reports an error, and if
+// Add processes one event. It fails if the event is not JSON, if the provider reports an error, and if
 // the answer is too large.
 func (r *reading) Add(raw []byte) error {
 	e, err := decodeEvent(raw)
@@ -87,7 +87,7 @@ func (r *reading) Add(raw []byte) error {
 	return nil
 }
 
-// failure is a document for an error that may be missing.
+// failure returns a document for an error that may be missing.
 func failure(raw json.RawMessage) []byte {
 	if !isSet(raw) {
 		return []byte(`{"message":"the provider ended the answer with response.failed and gave no reason"}`)
@@ -130,7 +130,7 @@ func (r *reading) beginNative(raw json.RawMessage) {
 	}
 }
 
-// item takes an item that is whole. Text and reasoning that came without deltas are emitted first.
+// item processes a complete item. Text and reasoning that came without deltas are emitted first.
 func (r *reading) item(raw json.RawMessage, index outputIndex) {
 	var item protocol.ResponseItem
 	if item.UnmarshalJSON(raw) != nil {
@@ -208,7 +208,7 @@ func shellArguments(c *protocol.LocalShellCall) string {
 	return string(b)
 }
 
-// finish takes the end of the answer. A provider that sends no events for items has them here. Of a provider
+// finish processes the end of the answer. A provider that sends no events for items has them here. Of a provider
 // that sent text only, the other items count.
 func (r *reading) finish(e *event) error {
 	if e.Response.Status == statusFailed {
@@ -244,7 +244,7 @@ func (e *event) endReason() string {
 // Done ignores the end marker of other APIs.
 func (r *reading) Done() {}
 
-// Progress is Complete after the event that ends the answer.
+// Progress returns Complete after the event that ends the answer.
 func (r *reading) Progress() model.Progress {
 	if !r.ended {
 		return model.Underway

@@ -56,7 +56,7 @@ const (
 	noSummary          = "none"
 )
 
-// newRequest is the request for p, as its model demands it.
+// newRequest returns the request for p, as its model demands it.
 func newRequest(p *core.Prompt, d *refusal.Demands) *request {
 	limits := limitsOf(p.Model, d)
 	r := &request{

@@ -42,7 +42,7 @@ func answer(t *testing.T, stream string) (pieces []core.Piece, a core.Answer, er
 // said is an event with a text.
 const said = `data: {"type":"response.output_text.delta","delta":"half"}` + "\n\n"
 
-// sent is the body of the request for a prompt.
+// sent returns the body of the request for a prompt.
 func sent(t *testing.T, p *core.Prompt) (body string, req *http.Request) {
 	t.Helper()
 	provider := modeltest.Serve(t, responses.New(responses.Options{}), func(w http.ResponseWriter, r *http.Request) {
@@ -216,7 +216,7 @@ func TestAnAnswerGivesPiecesItemsCallsAndUsage(t *testing.T) {
 	require.Equal(t, "final_answer", pieces[6].Item.ResponseItemVariant.(*protocol.Message).Phase)
 }
 
-// shown are pieces as kind and text.
+// shown returns pieces as kind and text.
 func shown(pieces []core.Piece) (list []string) {
 	for _, p := range pieces {
 		if p.Kind == core.PieceItem {

@@ -57,7 +57,8 @@ func tools(p *core.Prompt, limits limits) []tool {
 	return list
 }
 
-// searchTool has the members of the tool's options beside its own.
+// searchTool returns the definition of the search tool, with the members of its options beside its
+// own.
 func searchTool(w *core.WebSearchTool) tool {
 	var t tool
 	if w.Options != "" && protocol.Unmarshal([]byte(w.Options), &t) != nil {
@@ -67,7 +68,7 @@ func searchTool(w *core.WebSearchTool) tool {
 	return t
 }
 
-// functions are the tools that this server runs.
+// functions returns the tools that this server runs.
 func functions(p *core.Prompt, limits limits) []tool {
 	list := make([]tool, 0, len(p.Tools))
 	for _, t := range p.Tools {

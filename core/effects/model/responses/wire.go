@@ -42,10 +42,10 @@ func optionalOf(p *core.Prompt) []string {
 	return append(slices.Clip(optional), "text")
 }
 
-// Path is responses.
+// Path returns "responses".
 func (*Wire) Path() []string { return []string{"responses"} }
 
-// Terminal is the event that ends an answer.
+// Terminal returns the event that ends an answer.
 func (*Wire) Terminal() string { return "response.completed" }
 
 // Send posts the request for p.
@@ -75,7 +75,7 @@ func (w *Wire) Send(ctx context.Context, to model.Poster, p *core.Prompt) error 
 	return err
 }
 
-// encode gives the members of a request.
+// encode returns the members of a request.
 func encode(r *request) (members map[string]json.RawMessage, err error) {
 	raw, err := protocol.Marshal(r)
 	if err != nil {
@@ -110,7 +110,7 @@ func (w *Wire) Read(p *core.Prompt, emit func(core.Piece)) model.Reading {
 	return r
 }
 
-// Render gives the messages and the tools of the request for p: the instructions as a message of the
+// Render returns the messages and the tools of the request for p: the instructions as a message of the
 // system, then the input items.
 func (w *Wire) Render(p *core.Prompt) (to core.RenderedPrompt, err error) {
 	d := w.book.Of(p.Model)

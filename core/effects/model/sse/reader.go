@@ -35,7 +35,7 @@ func NewReader(src io.Reader, limit int) *Reader {
 	return &Reader{src: bufio.NewReaderSize(src, bufferSize), limit: limit}
 }
 
-// Next is the data of the next event, valid until the next call. After the last
+// Next returns the data of the next event, valid until the next call. After the last
 // one it is io.EOF, or the error that broke the stream. A line that such an error
 // cut is not taken for data.
 func (r *Reader) Next() ([]byte, error) {
@@ -92,7 +92,7 @@ func (r *Reader) take(line []byte) bool {
 	return false
 }
 
-// dataField is the value of a data field; ok is false for any other line.
+// dataField returns the value of a data field; ok is false for any other line.
 func dataField(line []byte) (value []byte, ok bool) {
 	value, ok = bytes.CutPrefix(line, []byte("data"))
 	if !ok || len(value) == 0 {
