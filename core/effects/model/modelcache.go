@@ -202,6 +202,15 @@ func (c *ModelCache) Refresh(provider string) {
 	}
 }
 
+// Expire makes all lists outdated, because the account has changed. The next request for one waits for a new one.
+func (c *ModelCache) Expire() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, l := range c.lists {
+		l.until = time.Time{}
+	}
+}
+
 // Close cancels running requests and waits for their end.
 func (c *ModelCache) Close() {
 	c.mu.Lock()

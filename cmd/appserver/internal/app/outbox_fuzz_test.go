@@ -113,11 +113,12 @@ func newTwoClients(t *testing.T, home string) *twoClients {
 	c, err := config.Load(source)
 	require.NoError(t, err)
 	live := config.NewLive(source, c)
-	models, err := providers(c, home, httpclient.New(os.Getenv), nil, new(model.ModelCache), zap.NewNop())
-	require.NoError(t, err)
 	own := &setup{config: live, home: home, cwd: home, rollouts: rollout.NewStore(rollout.OS(), home), log: zap.NewNop(),
 		models: &model.ModelCache{},
 		skills: &skills{home: home}, confinement: unconfined, confinesReading: func(bool) bool { return true }}
+	own.accounts = newAccounts(live, home, own, zap.NewNop())
+	models, err := providers(c, home, httpclient.New(os.Getenv), own, zap.NewNop())
+	require.NoError(t, err)
 	threads, err := openStore(own, true, nil)
 	require.NoError(t, err)
 	proc := newProcess(live, own, threads, engine.Parts{

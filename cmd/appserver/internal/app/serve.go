@@ -115,8 +115,9 @@ type process struct {
 	servers   *mcpServers
 	memory    *recall.Service
 	// models may have running requests to providers.
-	models *model.ModelCache
-	log    *zap.Logger
+	models   *model.ModelCache
+	accounts *accounts
+	log      *zap.Logger
 }
 
 // assemble creates the server from its options.
@@ -129,7 +130,7 @@ func assemble(o *Options, log *zap.Logger) (*process, error) {
 	own := parts.Setup.(*setup)
 	own.prepareConfinement()
 	network := httpclient.New(os.Getenv)
-	router, err := providers(c, home, network, &own.identity, own.models, log)
+	router, err := providers(c, home, network, own, log)
 	if err != nil {
 		return nil, err
 	}
@@ -202,20 +203,22 @@ func loadParts(o *Options, log *zap.Logger) (live *config.Live, home string, p e
 	}
 	source := config.Source{Home: home, System: config.SystemFile, Overrides: o.Overrides, Provider: o.Provider,
 		Getenv: os.Getenv}
+	own := &setup{home: home, cwd: cwd, log: log, models: &model.ModelCache{},
+		skills: &skills{home: home, userHome: os.Getenv("HOME")}}
+	source.Login = func() (bool, error) { return own.accounts.signedIn() }
 	c, err := config.Load(source)
 	live = config.NewLive(source, c)
+	own.config, own.accounts = live, newAccounts(live, home, own, log)
 	rollouts := rollout.NewStore(rollout.OS(), home)
 	rollouts.SnapshotVersion = program()
 	confines := newConfinement(home, log)
+	own.rollouts, own.confinement = rollouts, confines.diagnose
+	own.confinesReading, own.prepareConfinement = confines.confinesReading, confines.prepare
 	return live, home, engine.Parts{
 		Log: log, Tokens: token.New(), Source: protocol.StoredSource(o.source),
 		Worktrees: worktrees(c, home, log),
 		Spread:    func(d time.Duration) time.Duration { return time.Duration(float64(d) * (0.9 + rand.Float64()/5)) },
-		Setup: &setup{
-			config: live, home: home, cwd: cwd, rollouts: rollouts, log: log,
-			confinement: confines.diagnose, confinesReading: confines.confinesReading, prepareConfinement: confines.prepare,
-			models: &model.ModelCache{}, skills: &skills{home: home, userHome: os.Getenv("HOME")},
-		},
+		Setup:     own,
 	}, err
 }
 
@@ -253,9 +256,11 @@ func newProcess(live *config.Live, own *setup, threads *openedStore, p engine.Pa
 		e.Disconnect(conn)
 		clientHost.Gone(conn)
 	})
+	own.accounts.server, own.accounts.request = srv, e.NextRequest
 	srv.Handle(server.NewMethods(e, server.ServerHandlers{
 		Outbox: srv, Catalog: catalog{live, own.models, own.skills}, RunInBackground: e.Background,
-		Warnings: own.startWarnings(),
+		Accounts: own.accounts, ReplyThen: e.BackgroundThen,
+		Warnings: append(own.startWarnings(), own.accounts.warning()...),
 		Home:     own.home, Cwd: own.cwd, Version: Version,
 		Started: time.Now(), Sandbox: own.confinement, Platform: platform(), Terminal: terminal(os.Getenv),
 		OriginatorOverride: originatorOverride(), OnClient: own.identity.Set, Fleet: threads.diagnose,
@@ -265,8 +270,9 @@ func newProcess(live *config.Live, own *setup, threads *openedStore, p engine.Pa
 			srv.Notify(conn, protocol.SkillsChangedNotification{})
 		}
 	})
-	return &process{server: srv, engine: e, host: clientHost, threads: threads, models: own.models, unwatch: unwatch,
-		log: p.Log}
+	return &process{server: srv, engine: e, host: clientHost, threads: threads, models: own.models, accounts: own.accounts,
+		unwatch: unwatch,
+		log:     p.Log}
 }
 
 // hostOf returns the handlers of files, searches and commands of clients. The runner is nil if the tools
@@ -325,8 +331,8 @@ func shell(c *config.Config, home string) *tool.Shell {
 }
 
 // providers returns the clients of all configured providers.
-func providers(c *config.Config, home string, network *httpclient.Environment, client *model.Identity,
-	windows *model.ModelCache, log *zap.Logger) (*model.Router, error) {
+func providers(c *config.Config, home string, network *httpclient.Environment, own *setup,
+	log *zap.Logger) (*model.Router, error) {
 	router := &model.Router{Providers: map[string]model.Provider{}, Fallback: chat.Render}
 	for id, p := range c.ModelProviders {
 		if id == offline.Name {
@@ -337,8 +343,9 @@ func providers(c *config.Config, home string, network *httpclient.Environment, c
 		router.Providers[id] = model.NewClient(model.Endpoint{
 			Name: id, BaseURL: p.BaseURL, APIKey: key, Query: p.QueryParams, Headers: headers,
 			Transport: network.Transport(), Problem: cmp.Or(err, wrong),
-			IdleTimeout: p.StreamIdleTimeout, NotFound: wireAdvice(p), Identity: client,
-			Window:  func(name string, tokens int64) { windows.LearnWindow(id, name, tokens) },
+			IdleTimeout: p.StreamIdleTimeout, NotFound: wireAdvice(p), Identity: &own.identity,
+			Account: own.accounts.accountOf(c, p),
+			Window:  func(name string, tokens int64) { own.models.LearnWindow(id, name, tokens) },
 			Learned: func(notice string) { log.Info("the form of requests changed", zap.String("notice", notice)) },
 			Extra:   extraOf(p.ExtraBody, p.MaxOutputTokens), ModelExtra: modelExtra(p),
 		}, wireOf(p))
@@ -493,7 +500,7 @@ func (p *process) close() error {
 	if p.forwarder != nil {
 		p.forwarder.Close()
 	}
-	err = errors.Join(err, p.threads.Close(ctx))
+	err = errors.Join(err, p.threads.Close(ctx), p.accounts.Close(ctx))
 	if err = errors.Join(err, p.closeMemory(ctx)); err != nil {
 		p.log.Warn("the shutdown is incomplete", zap.Error(err))
 	}

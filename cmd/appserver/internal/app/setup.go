@@ -31,6 +31,7 @@ type setup struct {
 	log      *zap.Logger
 	models   *model.ModelCache
 	skills   *skills
+	accounts *accounts
 	// identity names the client in requests to providers.
 	identity model.Identity
 	// confinement reports whether the kernel confines commands. prepareConfinement makes its first call faster.

@@ -128,11 +128,12 @@ func (p *player) start() {
 	c, err := config.Load(source)
 	require.NoError(p.t, err)
 	live := config.NewLive(source, c)
-	models, err := providers(c, p.home, httpclient.New(os.Getenv), nil, new(model.ModelCache), zap.NewNop())
-	require.NoError(p.t, err)
 	own := &setup{config: live, home: p.home, cwd: "/", log: zap.NewNop(),
 		rollouts: rollout.NewStore(rollout.OS(), p.home), models: &model.ModelCache{},
 		skills: &skills{home: p.home}, confinement: unconfined, confinesReading: func(bool) bool { return true }}
+	own.accounts = newAccounts(live, p.home, own, zap.NewNop())
+	models, err := providers(c, p.home, httpclient.New(os.Getenv), own, zap.NewNop())
+	require.NoError(p.t, err)
 	parts := engine.Parts{
 		Model: models, Tools: fakeTools{}, Patches: p.files,
 		Worktrees: p.worktree, NewID: p.newID, Log: zap.NewNop(),
