@@ -208,10 +208,12 @@ func (a *Account) Logout(ctx context.Context) (bool, error) {
 
 // Close waits for a refresh, so that its tokens are not lost.
 func (a *Account) Close(ctx context.Context) error {
-	a.CancelAttempt("")
 	a.mu.Lock()
-	r := a.refreshing
+	r, at := a.refreshing, a.attempt
 	a.mu.Unlock()
+	if at != nil {
+		at.cancel(errCancelled)
+	}
 	if r == nil {
 		return nil
 	}

@@ -46,6 +46,12 @@ type Tokens struct {
 	Owner string
 }
 
+// provenance names what issued tokens.
+type provenance struct {
+	Issuer   string `json:"issuer"`
+	ClientID string `json:"client_id"`
+}
+
 // members are the members of an object, as they were read.
 type members map[string]json.RawMessage
 
@@ -104,15 +110,12 @@ func (l *Login) parseTokens(text json.RawMessage) error {
 		return nil
 	}
 	var t struct {
-		ID         string  `json:"id_token"`
-		Access     string  `json:"access_token"`
-		Refresh    string  `json:"refresh_token"`
-		AccountID  *string `json:"account_id"`
-		Owner      *string `json:"login_owner_id"`
-		Provenance *struct {
-			Issuer   string `json:"issuer"`
-			ClientID string `json:"client_id"`
-		} `json:"oauth_provenance"`
+		ID         string      `json:"id_token"`
+		Access     string      `json:"access_token"`
+		Refresh    string      `json:"refresh_token"`
+		AccountID  *string     `json:"account_id"`
+		Owner      *string     `json:"login_owner_id"`
+		Provenance *provenance `json:"oauth_provenance"`
 	}
 	if protocol.Unmarshal(text, &t) != nil {
 		return errForm
@@ -162,14 +165,16 @@ func (l *Login) encode() ([]byte, error) {
 // tokens returns the member with the tokens, with the members that this program does not know.
 func (l *Login) tokens() (json.RawMessage, error) {
 	t := members{}
-	_ = protocol.Unmarshal(l.document[memberTokens], &t) // parse has read it
+	if text := l.document[memberTokens]; string(text) != "null" {
+		_ = protocol.Unmarshal(text, &t) // parse has read it
+	}
 	values := map[string]any{"id_token": l.Tokens.ID, "access_token": l.Tokens.Access,
 		"refresh_token": l.Tokens.Refresh, "account_id": protocol.OrNil(l.Tokens.AccountID)}
 	if l.Tokens.Owner != "" {
 		values["login_owner_id"] = l.Tokens.Owner
 	}
 	if l.Tokens.Issuer != "" && t["oauth_provenance"] == nil {
-		values["oauth_provenance"] = map[string]string{"issuer": l.Tokens.Issuer, "client_id": l.Tokens.ClientID}
+		values["oauth_provenance"] = provenance{l.Tokens.Issuer, l.Tokens.ClientID}
 	}
 	for name, value := range values {
 		if err := t.set(name, value); err != nil {
