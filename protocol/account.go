@@ -25,7 +25,7 @@ type Account struct {
 	// Type is apiKey for a key, and chatgpt for a ChatGPT account, which has the other members.
 	Type     string  `json:"type" oneof:"apiKey chatgpt"`
 	Email    *string `json:"email,omitempty"`
-	PlanType *string `json:"planType,omitempty"`
+	PlanType *string `json:"planType,omitempty" oneof:"free go plus pro prolite promax team self_serve_business_prolite self_serve_business_usage_based business ent26 enterprise_cbp_automation enterprise_cbp_usage_based enterprise edu edu_plus edu_pro sci sci_plus unknown"`
 }
 
 // GetAuthStatusParams requests the state of the login, in an older form.
@@ -64,6 +64,10 @@ type LoginAccountParams struct {
 	AccessToken      *string `json:"accessToken,omitempty"`
 	ChatgptAccountID *string `json:"chatgptAccountId,omitempty"`
 	ChatgptPlanType  *string `json:"chatgptPlanType,omitempty"`
+	// AppBrand, CodexStreamlinedLogin and UseHostedLoginSuccessPage are of the type chatgpt, and have no effect.
+	AppBrand                  *string `json:"appBrand,omitempty" oneof:"codex chatgpt"`
+	CodexStreamlinedLogin     *bool   `json:"codexStreamlinedLogin,omitempty"`
+	UseHostedLoginSuccessPage *bool   `json:"useHostedLoginSuccessPage,omitempty"`
 }
 
 // Check requires the members of the type.
@@ -117,7 +121,7 @@ type AccountLoginCompletedNotification struct {
 	// Error is the reason of a failure, or null.
 	Error *string `json:"error"`
 	// OnboardingEntrypoint is always null.
-	OnboardingEntrypoint *string `json:"onboardingEntrypoint"`
+	OnboardingEntrypoint *string `json:"onboardingEntrypoint" oneof:"life_sciences"`
 }
 
 // NotificationMethod returns "account/login/completed".
@@ -128,9 +132,9 @@ func (AccountLoginCompletedNotification) NotificationMethod() string {
 // AccountUpdatedNotification reports that the user has signed in or out.
 type AccountUpdatedNotification struct {
 	// AuthMode is apikey, chatgpt or chatgptAuthTokens, or null if the user is signed out.
-	AuthMode *string `json:"authMode"`
+	AuthMode *string `json:"authMode" oneof:"apikey chatgpt chatgptAuthTokens"`
 	// PlanType is the plan of a ChatGPT account, or null.
-	PlanType *string `json:"planType"`
+	PlanType *string `json:"planType" oneof:"free go plus pro prolite promax team self_serve_business_prolite self_serve_business_usage_based business ent26 enterprise_cbp_automation enterprise_cbp_usage_based enterprise edu edu_plus edu_pro sci sci_plus unknown"`
 	// Reason is always null.
 	Reason *string `json:"reason"`
 }

@@ -25,9 +25,9 @@ type RateLimitSnapshot struct {
 	Primary   *RateLimitWindow `json:"primary"`
 	Secondary *RateLimitWindow `json:"secondary"`
 	Credits   *CreditsSnapshot `json:"credits"`
-	PlanType  *string          `json:"planType"`
+	PlanType  *string          `json:"planType" oneof:"free go plus pro prolite promax team self_serve_business_prolite self_serve_business_usage_based business ent26 enterprise_cbp_automation enterprise_cbp_usage_based enterprise edu edu_plus edu_pro sci sci_plus unknown"`
 	// RateLimitReachedType names the limit that is reached, or is null.
-	RateLimitReachedType *string `json:"rateLimitReachedType"`
+	RateLimitReachedType *string `json:"rateLimitReachedType" oneof:"rate_limit_reached workspace_owner_credits_depleted workspace_member_credits_depleted workspace_owner_usage_limit_reached workspace_member_usage_limit_reached"`
 	// NormalModelSlug, IndividualLimit and SpendControlReached are always null.
 	NormalModelSlug     *string         `json:"normalModelSlug"`
 	IndividualLimit     json.RawMessage `json:"individualLimit"`

@@ -122,12 +122,6 @@ type unservedItemsList struct {
 	} `json:"deferOutput,omitempty"`
 }
 
-type unservedLogin struct {
-	AppBrand                  *string `json:"appBrand,omitempty" oneof:"codex chatgpt"`
-	CodexStreamlinedLogin     *bool   `json:"codexStreamlinedLogin,omitempty"`
-	UseHostedLoginSuccessPage *bool   `json:"useHostedLoginSuccessPage,omitempty"`
-}
-
 type unservedRateLimits struct {
 	ExcludeResetCreditDetails *bool `json:"excludeResetCreditDetails,omitempty"`
 	SupportsLunaReserve       *bool `json:"supportsLunaReserve,omitempty"`
@@ -205,7 +199,6 @@ var unserved = map[reflect.Type]reflect.Type{
 	reflect.TypeFor[McpServerToolCallParams]():    reflect.TypeFor[unservedEnvironment](),
 	reflect.TypeFor[McpResourceReadParams]():      reflect.TypeFor[unservedEnvironment](),
 	reflect.TypeFor[McpServerOauthLoginParams]():  reflect.TypeFor[unservedEnvironment](),
-	reflect.TypeFor[LoginAccountParams]():         reflect.TypeFor[unservedLogin](),
 	reflect.TypeFor[GetAccountRateLimitsParams](): reflect.TypeFor[unservedRateLimits](),
 	reflect.TypeFor[MemoryStatusParams]():         reflect.TypeFor[unservedMemoryStatus](),
 }

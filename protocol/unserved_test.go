@@ -19,9 +19,6 @@ var unservedValues = map[string][2]string{
 	"InitializeCapabilities.requestAttestation":             {`{}`, `true`}, "InitializeCapabilities.requiredHumanApproval": {`"a"`, `true`},
 	"GetAccountRateLimitsParams.excludeResetCreditDetails": {`"a"`, `true`},
 	"GetAccountRateLimitsParams.supportsLunaReserve":       {`1`, `true`},
-	"LoginAccountParams.appBrand":                          {`"a"`, `"codex"`},
-	"LoginAccountParams.codexStreamlinedLogin":             {`"a"`, `true`},
-	"LoginAccountParams.useHostedLoginSuccessPage":         {`"a"`, `true`},
 	"MemoryStatusParams.minConsolidatedThreads":            {`-1`, `1`},
 	"ThreadForkParams.attachToSource":                      {`"a"`, `false`}, "ThreadForkParams.deferGoalContinuation": {`"a"`, `false`},
 	"ThreadForkParams.experimentalDisablePredictionMcp": {`"a"`, `false`}, "ThreadForkParams.experimentalPredictionMode": {`1`, `false`},
@@ -73,8 +70,6 @@ func unservedParams(kind string) (into any, required string) {
 		return &protocol.ThreadListParams{}, ``
 	case "ThreadItemsListParams":
 		return &protocol.ThreadItemsListParams{}, `"threadId":"a",`
-	case "LoginAccountParams":
-		return &protocol.LoginAccountParams{}, `"type":"chatgpt",`
 	case "GetAccountRateLimitsParams":
 		return &protocol.GetAccountRateLimitsParams{}, ``
 	}

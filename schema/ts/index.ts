@@ -5,7 +5,7 @@ export interface Account {
   /** type is apiKey for a key, and chatgpt for a ChatGPT account, which has the other members. */
   type: "apiKey" | "chatgpt";
   email?: string;
-  planType?: string;
+  planType?: "free" | "go" | "plus" | "pro" | "prolite" | "promax" | "team" | "self_serve_business_prolite" | "self_serve_business_usage_based" | "business" | "ent26" | "enterprise_cbp_automation" | "enterprise_cbp_usage_based" | "enterprise" | "edu" | "edu_plus" | "edu_pro" | "sci" | "sci_plus" | "unknown";
 }
 
 /** AccountLoginCompletedNotification reports the end of a login. */
@@ -16,7 +16,7 @@ export interface AccountLoginCompletedNotification {
   /** error is the reason of a failure, or null. */
   error: string | null;
   /** onboardingEntrypoint is always null. */
-  onboardingEntrypoint: string | null;
+  onboardingEntrypoint: "life_sciences" | null;
 }
 
 /** AccountRateLimitsUpdatedNotification has a limit that the provider reported with a response. Members that are null may be unknown. */
@@ -27,9 +27,9 @@ export interface AccountRateLimitsUpdatedNotification {
 /** AccountUpdatedNotification reports that the user has signed in or out. */
 export interface AccountUpdatedNotification {
   /** authMode is apikey, chatgpt or chatgptAuthTokens, or null if the user is signed out. */
-  authMode: string | null;
+  authMode: "apikey" | "chatgpt" | "chatgptAuthTokens" | null;
   /** planType is the plan of a ChatGPT account, or null. */
-  planType: string | null;
+  planType: "free" | "go" | "plus" | "pro" | "prolite" | "promax" | "team" | "self_serve_business_prolite" | "self_serve_business_usage_based" | "business" | "ent26" | "enterprise_cbp_automation" | "enterprise_cbp_usage_based" | "enterprise" | "edu" | "edu_plus" | "edu_pro" | "sci" | "sci_plus" | "unknown" | null;
   /** reason is always null. */
   reason: string | null;
 }
@@ -2011,6 +2011,10 @@ export interface LoginAccountParams {
   accessToken?: string | null;
   chatgptAccountId?: string | null;
   chatgptPlanType?: string | null;
+  /** appBrand, codexStreamlinedLogin and useHostedLoginSuccessPage are of the type chatgpt, and have no effect. */
+  appBrand?: "codex" | "chatgpt" | null;
+  codexStreamlinedLogin?: boolean | null;
+  useHostedLoginSuccessPage?: boolean | null;
 }
 
 /** LoginAccountResponse describes a login. Logins of the types apiKey and chatgptAuthTokens are complete. For the others an account/login/completed notification follows with the same id. */
@@ -2622,9 +2626,9 @@ export interface RateLimitSnapshot {
   primary: RateLimitWindow | null;
   secondary: RateLimitWindow | null;
   credits: CreditsSnapshot | null;
-  planType: string | null;
+  planType: "free" | "go" | "plus" | "pro" | "prolite" | "promax" | "team" | "self_serve_business_prolite" | "self_serve_business_usage_based" | "business" | "ent26" | "enterprise_cbp_automation" | "enterprise_cbp_usage_based" | "enterprise" | "edu" | "edu_plus" | "edu_pro" | "sci" | "sci_plus" | "unknown" | null;
   /** rateLimitReachedType names the limit that is reached, or is null. */
-  rateLimitReachedType: string | null;
+  rateLimitReachedType: "rate_limit_reached" | "workspace_owner_credits_depleted" | "workspace_member_credits_depleted" | "workspace_owner_usage_limit_reached" | "workspace_member_usage_limit_reached" | null;
   /** normalModelSlug, individualLimit and spendControlReached are always null. */
   normalModelSlug: string | null;
   individualLimit: unknown;
