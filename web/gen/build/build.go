@@ -107,14 +107,14 @@ func pack(content []byte) ([]byte, error) {
 	return out.Bytes(), err
 }
 
-// Tests builds the tests below web/test as one script. It defines the functions testNames and runTest.
-func Tests(dir string) (string, error) {
+// Tests builds a file of web/test and its imports as one script. It defines the functions testNames and runTest.
+func Tests(dir, name string) (string, error) {
 	root, err := filepath.Abs(dir)
 	if err != nil {
 		return "", err
 	}
 	o := options(root)
-	o.EntryPoints, o.Format, o.Splitting, o.Outdir = []string{"test/all.ts"}, api.FormatIIFE, false, ""
+	o.EntryPoints, o.Format, o.Splitting, o.Outdir = []string{"test/" + name}, api.FormatIIFE, false, ""
 	result := api.Build(o)
 	if len(result.Errors) > 0 {
 		return "", errors.New(strings.Join(api.FormatMessages(result.Errors, api.FormatMessagesOptions{}), "\n"))
