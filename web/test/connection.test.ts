@@ -78,6 +78,10 @@ test("messages of a former link are not handled, and their responses do not answ
 	wire.link.closed();
 	await pass(300);
 	equal([seen, c.state.value], [[], "connecting"]);
+	wire.link.opened();
+	await settle();
+	wire.links[0]!.closed(); // late
+	equal(c.state.value, "open");
 });
 
 test("a session that was never accepted is rejected, also one that the restarted server does not know", async () => {
