@@ -19,6 +19,7 @@ func libraries() []library {
 		{"github.com/clipperhouse/uax29/v2", []string{"core"},
 			"only previews of items are truncated between graphemes"},
 		{"github.com/CycloneDX/cyclonedx-go", []string{"deploy/release"}, "one writer of the list of components"},
+		{"github.com/dop251/goja", nil, "for tests: it runs the stores of the page, and parses scripts for the rules"},
 		{"github.com/evanw/esbuild/pkg/api", []string{"web/gen/build"}, "building the page needs Go only"},
 		{"github.com/chromedp/cdproto", nil, "for tests of the page"},
 		{"github.com/chromedp/chromedp", nil, "for tests of the page"},

@@ -1,12 +1,14 @@
 // The items of the context that have the selection of an editor, or that read its file.
 
-import type { ContextGetItemsResponse, ContextItem, ContextReadItemResponse, ContextSearchParams, ContextSearchResponse } from "../../../schema/ts/index.ts";
+import type { ContextGetItemsResponse, ContextItem, ContextReadItemResponse, ContextSearchParams,
+	ContextSearchResponse } from "../../../schema/ts/index.ts";
 import type { Call } from "./rpc.ts";
 
 /** maxQuery is the longest text that the server searches. */
 const maxQuery = 1000;
 const pageSize = 1000;
 
+/** Selection is what the user selected in an editor. */
 export interface Selection {
 	/** text is the selected text. It may be empty. */
 	text: string;
@@ -21,6 +23,7 @@ export interface Found {
 	reads: boolean;
 }
 
+/** Findings are the items that have a selection, at a revision of the context. */
 export interface Findings {
 	revision: number;
 	found: readonly Found[];

@@ -9,7 +9,9 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/evanw/esbuild/pkg/api"
 )
@@ -72,7 +74,36 @@ func options(root string) api.BuildOptions {
 		JSXImportSource:   "preact",
 		NodePaths:         []string{filepath.Join(root, "vendor")},
 		TsconfigRaw:       "{}",
+		Plugins:           []api.Plugin{afterMain(filepath.Join(root, "src", "main.tsx"))},
 	}
+}
+
+// afterMain makes each file that the page loads later import the file that it loads first. So esbuild puts all that the
+// latter needs into one chunk, and not into one for each set of files that share it.
+func afterMain(main string) api.Plugin {
+	return api.Plugin{Name: "after-main", Setup: func(b api.PluginBuild) {
+		later := map[string]bool{}
+		var mu sync.Mutex
+		b.OnResolve(api.OnResolveOptions{Filter: `^\./.*\.tsx$`}, func(a api.OnResolveArgs) (api.OnResolveResult, error) {
+			file := filepath.Join(a.ResolveDir, filepath.FromSlash(a.Path))
+			if a.Kind == api.ResolveJSDynamicImport {
+				mu.Lock()
+				defer mu.Unlock()
+				later[file] = true
+			}
+			return api.OnResolveResult{}, nil
+		})
+		b.OnLoad(api.OnLoadOptions{Filter: `\.tsx$`}, func(a api.OnLoadArgs) (api.OnLoadResult, error) {
+			mu.Lock()
+			defer mu.Unlock()
+			if !later[a.Path] {
+				return api.OnLoadResult{}, nil
+			}
+			content, err := os.ReadFile(a.Path)
+			text := string(content) + "\nimport " + strconv.Quote(filepath.ToSlash(main)) + ";\n"
+			return api.OnLoadResult{Contents: &text, Loader: api.LoaderTSX}, err
+		})
+	}}
 }
 
 // Write replaces the content of dir with the files, each compressed by gzip, with the suffix .gz.
@@ -107,14 +138,14 @@ func pack(content []byte) ([]byte, error) {
 	return out.Bytes(), err
 }
 
-// Tests builds the tests below web/test as one script. It defines the functions testNames and runTest.
-func Tests(dir string) (string, error) {
+// Tests builds a file of web/test and its imports as one script. It defines the functions testNames and runTest.
+func Tests(dir, name string) (string, error) {
 	root, err := filepath.Abs(dir)
 	if err != nil {
 		return "", err
 	}
 	o := options(root)
-	o.EntryPoints, o.Format, o.Splitting, o.Outdir = []string{"test/all.ts"}, api.FormatIIFE, false, ""
+	o.EntryPoints, o.Format, o.Splitting, o.Outdir, o.Plugins = []string{"test/" + name}, api.FormatIIFE, false, "", nil
 	result := api.Build(o)
 	if len(result.Errors) > 0 {
 		return "", errors.New(strings.Join(api.FormatMessages(result.Errors, api.FormatMessagesOptions{}), "\n"))

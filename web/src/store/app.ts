@@ -6,21 +6,31 @@ import { dropSession } from "../wire/session.ts";
 import { openTransport, type Transport } from "../wire/transport.ts";
 import type { Model, ServerNotification, Thread, ThreadStatus } from "../wire/types.ts";
 import * as questions from "./questions.ts";
+import { Delay } from "../lib/delay.ts";
 import { reportsKey } from "./losses.ts";
 import { ThreadStore } from "./thread.ts";
 
 const threadPage = 50;
-/** inboxDelayMs joins changes that come together. */
-const inboxDelayMs = 100;
+/** inboxDelay and searchDelay join changes that come together. */
+const inboxDelay = new Delay(100);
+const searchDelay = new Delay(200);
 
+/** connection is the connection to the server, or null without a session. */
 export const connection = signal<Connection | null>(null);
+/** sessionFailure says why the page has no session, or is empty. */
 export const sessionFailure = signal("");
+/** threads has the loaded part of the list. moreThreads is the cursor of its next page, or null. */
 export const threads = signal<readonly Thread[]>([]);
 export const moreThreads = signal<string | null>(null);
+/** threadsLoaded is set when the list was read. */
 export const threadsLoaded = signal(false);
+/** showArchived lists archived threads instead of the others. */
 export const showArchived = signal(false);
+/** search is the text that the listed threads have, or empty. */
 export const search = signal("");
+/** current is the open thread, or null. */
 export const current = signal<ThreadStore | null>(null);
+/** models are the models that a turn can use. */
 export const models = signal<readonly Model[]>([]);
 /** announcement is the text of the live region for screen readers. */
 export const announcement = signal("");
@@ -103,6 +113,12 @@ export async function loadThreads(): Promise<void> {
 	}
 }
 
+/** searchThreads lists the threads with a text, soon after the last key. */
+export function searchThreads(text: string): void {
+	search.value = text;
+	searchDelay.start(() => void loadThreads().catch(() => undefined));
+}
+
 function setThreads(list: readonly Thread[], next: string | null): void {
 	threads.value = list;
 	moreThreads.value = next;
@@ -122,14 +138,11 @@ export async function loadMoreThreads(): Promise<void> {
 	setThreads([...threads.value, ...page.data.filter((t) => !known.has(t.id))], page.nextCursor);
 }
 
-let inboxTimer = 0;
-
 /** loadInbox reads the open requests of all threads, soon after something changed. */
 function loadInbox(): void {
-	clearTimeout(inboxTimer);
-	inboxTimer = window.setTimeout(() => {
+	inboxDelay.start(() => {
 		connection.value!.call("serverRequest/list", {}).then((r) => (questions.inbox.value = r.data), () => undefined);
-	}, inboxDelayMs);
+	});
 }
 
 function update(id: string, change: Partial<Thread>): void {
@@ -154,7 +167,8 @@ function receive(n: ServerNotification): void {
 			break;
 		case "thread/archived":
 		case "thread/deleted":
-			if (n.method === "thread/deleted") localStorage.removeItem(reportsKey(n.params.threadId)); // it has texts of the thread
+			// It has texts of the thread.
+			if (n.method === "thread/deleted") localStorage.removeItem(reportsKey(n.params.threadId));
 			if (n.method === "thread/deleted" || !showArchived.value) {
 				threads.value = threads.value.filter((t) => t.id !== n.params.threadId);
 			}

@@ -1,6 +1,7 @@
 // The changes of files: by a turn, by the thread, or since a checkpoint.
 
 import { effect, signal } from "@preact/signals";
+import { Delay } from "../lib/delay.ts";
 import { files, type FilePatch } from "../lib/patch.ts";
 import { CallError } from "../wire/connection.ts";
 import type { ChangedTurn, Checkpoint, DiffSummary, ServerNotification } from "../wire/types.ts";
@@ -32,6 +33,7 @@ export interface Reverted {
 	undo: Pick<Checkpoint, "id" | "kind" | "inThread"> | null;
 }
 
+/** Changes has the changes of one thread that the panel shows. */
 export class Changes {
 	readonly scope = signal<Scope>("latest");
 	readonly phase = signal<Phase>("loading");
@@ -50,7 +52,7 @@ export class Changes {
 	/** reverted is the last revert of this page, until the user closes its notice. */
 	readonly reverted = signal<Reverted | null>(null);
 	private run = 0;
-	private timer = 0;
+	private readonly delay = new Delay(delayMs);
 
 	constructor(private readonly store: ThreadStore) {}
 
@@ -62,7 +64,7 @@ export class Changes {
 			if (app.connection.value?.state.value === "open") void this.load();
 		});
 		return () => {
-			clearTimeout(this.timer);
+			this.delay.stop();
 			stopWatching();
 			stop();
 		};
@@ -79,8 +81,7 @@ export class Changes {
 
 	/** soon loads again, once for changes that come together. */
 	soon(): void {
-		clearTimeout(this.timer);
-		this.timer = window.setTimeout(() => void this.load(), delayMs);
+		this.delay.start(() => void this.load());
 	}
 
 	/** load reads the changes of the scope. What is shown stays until the answer comes. */
@@ -104,19 +105,20 @@ export class Changes {
 		const threadId = this.store.id;
 		const [kind, id = "", other] = scope.split(":");
 		if (kind === "since" || kind === "between") {
-			return this.store.call("thread/checkpoint/diff", { threadId, turnId: id, toTurnId: other ?? null });
+			return this.store.requests.call("thread/checkpoint/diff", { threadId, turnId: id, toTurnId: other ?? null });
 		}
-		if (kind === "turn") return this.store.call("thread/diff/read", { threadId, turnId: id });
-		const all = await this.store.call("thread/diff/read", { threadId });
+		if (kind === "turn") return this.store.requests.call("thread/diff/read", { threadId, turnId: id });
+		const all = await this.store.requests.call("thread/diff/read", { threadId });
 		this.turns.value = all.turns;
 		if (kind === "thread") return all;
-		const latest = this.store.turn.peek() ?? all.turns.at(-1)?.turnId;
-		return latest ? this.store.call("thread/diff/read", { threadId, turnId: latest }) : all;
+		const latest = this.store.turns.current.peek() ?? all.turns.at(-1)?.turnId;
+		return latest ? this.store.requests.call("thread/diff/read", { threadId, turnId: latest }) : all;
 	}
 
 	/** listCheckpoints reads the checkpoints to choose from. Without them the other scopes work. */
 	private async listCheckpoints(run: number): Promise<void> {
-		const page = await this.store.call("thread/checkpoint/list", { threadId: this.store.id, limit: checkpointPage }).catch(() => null);
+		const page = await this.store.requests.call("thread/checkpoint/list",
+			{ threadId: this.store.id, limit: checkpointPage }).catch(() => null);
 		if (page && run === this.run) this.checkpoints.value = page.data;
 	}
 
@@ -146,7 +148,7 @@ export class Changes {
 			return;
 		}
 		this.target.value = null;
-		this.store.notice("warning", `The changes of this thread do not have ${path}.`);
+		this.store.notices.add("warning", `The changes of this thread do not have ${path}.`);
 	}
 
 	/** choose shows the changes of another scope. */
@@ -170,19 +172,13 @@ export function toggled(set: ReadonlySet<string>, value: string): ReadonlySet<st
 	return next;
 }
 
-const known = new WeakMap<ThreadStore, Changes>();
-
 /** changesOf returns the changes of a thread. They keep their scope while the thread is open. */
-export function changesOf(store: ThreadStore): Changes {
-	const found = known.get(store) ?? new Changes(store);
-	known.set(store, found);
-	return found;
-}
+export const changesOf = (store: ThreadStore): Changes => store.part(Changes);
 
 /** turnNames returns the user's message of each turn, or the kind of a turn that has none. */
 export function turnNames(store: ThreadStore): ReadonlyMap<string, string> {
 	const names = new Map<string, string>();
-	for (const e of store.timeline.entries) {
+	for (const e of store.items.timeline.entries) {
 		if (e.data.type !== "item" || names.has(e.data.turnId)) continue;
 		if (e.data.item.type === "contextCompaction") names.set(e.data.turnId, "Compaction of the context");
 		if (e.data.item.type !== "userMessage") continue;

@@ -1,22 +1,24 @@
 // Something that is read from the server for a view, and again when it changes.
 
 import { effect, signal } from "@preact/signals";
-import { useEffect, useMemo } from "preact/hooks";
+import { Delay } from "../lib/delay.ts";
 import { CallError } from "../wire/connection.ts";
 import * as app from "./app.ts";
 import type { ThreadStore } from "./thread.ts";
 
 const delayMs = 300;
 
+/** Resource is something that the server has. */
 export class Resource<T> {
 	/** value is what was read last. It stays while it is read again. */
 	readonly value = signal<T | null>(null);
 	readonly failure = signal<CallError | null>(null);
 	private run = 0;
-	private timer = 0;
+	private readonly delay = new Delay(delayMs);
 
 	constructor(private readonly read: () => Promise<T>) {}
 
+	/** load reads it. The answer to an earlier request changes nothing. */
 	async load(): Promise<void> {
 		const run = ++this.run;
 		try {
@@ -33,8 +35,7 @@ export class Resource<T> {
 
 	/** soon loads again, once for changes that come together. */
 	soon(): void {
-		clearTimeout(this.timer);
-		this.timer = window.setTimeout(() => void this.load(), delayMs);
+		this.delay.start(() => void this.load());
 	}
 
 	/** start loads when the page is connected. It returns a function that ends this. */
@@ -44,17 +45,10 @@ export class Resource<T> {
 		});
 		return () => {
 			this.run++;
-			clearTimeout(this.timer);
+			this.delay.stop();
 			stop();
 		};
 	}
-}
-
-/** useResource reads something while a component is mounted, and anew if deps change. */
-export function useResource<T>(read: () => Promise<T>, deps: readonly unknown[]): Resource<T> {
-	const resource = useMemo(() => new Resource(read), deps);
-	useEffect(() => resource.start(), [resource]);
-	return resource;
 }
 
 /** connected reports whether requests can be sent. */
@@ -65,5 +59,5 @@ export function readOnlyReason(store: ThreadStore): string {
 	if (!connected()) return "The connection to the server is lost.";
 	if (store.phase.value === "archived") return "The thread is archived.";
 	if (store.phase.value === "locked") return "Another program has the thread open.";
-	return store.turn.value !== null ? "A turn is in progress." : "";
+	return store.turns.current.value !== null ? "A turn is in progress." : "";
 }

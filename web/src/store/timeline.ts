@@ -1,7 +1,7 @@
 // The entries of a thread: pages of thread/timeline/list merged with live notifications.
 
 import { signal, type Signal } from "@preact/signals";
-import { Blocks } from "../lib/markdown.tsx";
+import { Blocks } from "../lib/blocks.ts";
 import type {
 	ThreadItem, ThreadTimelineEntry, ThreadTimelineListResponse, TimelineItem, TimelineTrimPoint,
 } from "../wire/types.ts";
@@ -256,7 +256,9 @@ export function visibleEntries(
 	let section: Entry[] = [];
 	for (const e of entries) {
 		const d = e.data;
-		if (d.type === "turnStarted" || (d.type === "turnCompleted" && d.status === "completed" && !reported.has(d.turnId))) continue;
+		if (d.type === "turnStarted" || (d.type === "turnCompleted" && d.status === "completed" && !reported.has(d.turnId))) {
+			continue;
+		}
 		if (d.type === "item" && d.item.type === "contextCompaction" && !e.live) continue; // its trim point is shown
 		if (d.type === "summary") {
 			section.push(e);

@@ -3,8 +3,10 @@
 import { useState } from "preact/hooks";
 import type { ComponentChildren } from "preact";
 import { visible } from "../lib/format.ts";
-import { Frame, openDialog } from "./dialogs.tsx";
+import { openDialog } from "../store/dialog.ts";
+import { Frame } from "./frame.tsx";
 
+/** Confirmation is a question before an action that cannot be undone. */
 export interface Confirmation {
 	title: string;
 	action: string;
@@ -13,6 +15,7 @@ export interface Confirmation {
 	run(): Promise<unknown>;
 }
 
+/** confirm asks before it runs an action. */
 export function confirm(c: Confirmation): void {
 	openDialog({ kind: "part", view: () => <Confirm {...c} /> });
 }

@@ -27,6 +27,7 @@ function linesOf(diff: string): string[] {
 	return (diff.endsWith("\n") ? diff.slice(0, -1) : diff).split("\n");
 }
 
+/** DiffView shows the change of one file. */
 export function DiffView({ diff, kind }: { diff: string; kind: Kind }) {
 	const [all, setAll] = useState(false);
 	const whole = kind !== "update" && !diff.startsWith("@@");

@@ -2,7 +2,8 @@
 
 import { useEffect, useState } from "preact/hooks";
 import * as app from "../store/app.ts";
-import { connected, useResource } from "../store/resource.ts";
+import { connected } from "../store/resource.ts";
+import { useResource } from "./useresource.ts";
 import { plural, visible } from "../lib/format.ts";
 import type { McpServerStatus } from "../wire/types.ts";
 import { Load } from "./parts.tsx";
@@ -12,6 +13,7 @@ const states: Record<NonNullable<McpServerStatus["runtimeStatus"]>, string> = {
 	failed: "failed", cancelled: "cancelled", disabled: "turned off",
 };
 
+/** McpServers lists the MCP servers of the open thread. */
 export function McpServers() {
 	const store = app.current.value;
 	const threadId = store && store.phase.value === "ready" ? store.id : null;

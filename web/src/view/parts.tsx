@@ -15,11 +15,14 @@ interface LoadProps<T> {
 export function Load<T>({ resource, what, children }: LoadProps<T>) {
 	const failure = resource.failure.value;
 	const value = resource.value.value;
-	if (failure) return <Failed text={`${what} cannot be read.`} reason={failure.message} retry={() => void resource.load()} />;
+	if (failure) {
+		return <Failed text={`${what} cannot be read.`} reason={failure.message} retry={() => void resource.load()} />;
+	}
 	if (value === null) return <p class="hint" role="status">Loading…</p>;
 	return <>{children(value)}</>;
 }
 
+/** Failed says what cannot be shown, and why. */
 export function Failed({ text, reason, retry }: { text: string; reason: string; retry(): void }) {
 	return (
 		<div class="hint" role="alert">

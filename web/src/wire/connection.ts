@@ -12,6 +12,7 @@ const sliceMs = 8;
 const minDelayMs = 250;
 const maxDelayMs = 8000;
 
+/** ConnectionState is "waiting" before the next attempt to connect, and "rejected" if there is none. */
 export type ConnectionState = "connecting" | "open" | "waiting" | "rejected";
 
 /** CallError is an error response of the server. */
@@ -49,6 +50,7 @@ export interface Handlers {
 
 type Parameterless = { [M in keyof Methods]: undefined extends Methods[M]["params"] ? M : never }[keyof Methods];
 
+/** Connection sends requests and passes on what the server sends. */
 export class Connection {
 	readonly state = signal<ConnectionState>("connecting");
 	/** retryAt is the time of the next attempt in milliseconds, while the state is "waiting". */
