@@ -9,54 +9,19 @@ import (
 )
 
 // requestApproval shows the item and asks the clients whether the call may run.
-func (s *step) requestApproval(c *toolCall) {
-	s.beginAsking(c)
+func (s *step) requestApproval(c *toolCall, k approvedKind) {
+	s.beginAsking(c, k)
 	s.notifyStatus()
-	switch {
-	case c.server != nil:
-		s.updateServerItem(c)
-	case c.patch != nil:
-		s.updatePatchItem(c)
-	default:
-		s.updateCommandItem(c, protocol.SourceAgent, nil)
-	}
-	s.send(s.requestFor(c))
+	k.show(s, c)
+	s.send(k.request(s.Thread, c))
 }
 
 // beginAsking gives a call the id of the request that it waits for.
-func (s *step) beginAsking(c *toolCall) {
+func (s *step) beginAsking(c *toolCall, k askingKind) {
 	if c.again == nil {
 		c.askedAt = s.Now
 	}
-	c.state, c.request, c.again = callAsking, s.NextRequest(), nil
-}
-
-func (t *Thread) requestFor(c *toolCall) Request {
-	if c.server != nil {
-		return t.serverRequest(c)
-	}
-	if c.client != nil {
-		return t.clientRequest(c)
-	}
-	if c.patch != nil {
-		return Request{
-			ID:     c.request,
-			Method: protocol.MethodFileChangeApproval,
-			Params: protocol.FileChangeRequestApprovalParams{
-				ThreadID: t.state.ID, TurnID: t.active.id, ItemID: c.call.ID, StartedAtMs: *c.item.StartedAtMs,
-			},
-		}
-	}
-	item := c.item.ThreadItemVariant.(*protocol.CommandExecutionItem)
-	return Request{
-		ID:     c.request,
-		Method: protocol.MethodCommandApproval,
-		Params: protocol.CommandExecutionRequestApprovalParams{
-			Kind: "command", ThreadID: t.state.ID, TurnID: t.active.id, ItemID: c.call.ID, StartedAtMs: *c.item.StartedAtMs,
-			Reason: protocol.OrNil(c.command.Reason), Command: item.Command, Cwd: item.Cwd, CommandActions: item.CommandActions,
-			AvailableDecisions: offeredDecisions,
-		},
-	}
+	c.state, c.asks, c.request, c.again = callAsking, k, s.NextRequest(), nil
 }
 
 var offeredDecisions = []json.RawMessage{
@@ -84,39 +49,10 @@ func (s *step) pendingCall(request uint64) *toolCall {
 	return nil
 }
 
-func (s *step) acceptCall(c *toolCall) {
+func (s *step) acceptCall(c *toolCall, k approvedKind) {
 	c.state = callRunning
 	s.notifyStatus()
-	switch {
-	case c.server != nil:
-		s.callServer(c)
-		return
-	case c.patch != nil:
-		s.writePatch(c)
-		return
-	}
-	c.command.accepted, c.command.outside = true, s.escalatesIfAccepted(c.command)
-	s.runCommand(c)
-}
-
-// declineCall completes a call that the user or the rules rejected. A command that ran in the
-// sandbox keeps its result.
-func (s *step) declineCall(c *toolCall, reason string) {
-	switch {
-	case c.server != nil:
-		s.endServerCall(c, nil, reason)
-		return
-	case c.patch != nil:
-		s.endPatch(c, protocol.PatchDeclined, reason)
-		return
-	case c.command.denied != nil:
-		s.completeCommand(c, *c.command.denied, "\n"+reason)
-		return
-	}
-	item := s.updateCommandItem(c, protocol.SourceAgent, nil)
-	item.Status = protocol.CommandDeclined
-	s.completeItem(c.item, c.command.Argv)
-	s.completeCall(c, reason)
+	k.accept(s, c)
 }
 
 // warnUnconfined warns once that the kernel does not enforce the sandbox policy.
@@ -141,11 +77,11 @@ func (s *step) abortCall(c *toolCall) {
 	if c.state == callAsking {
 		s.notify(protocol.ServerRequestResolvedNotification{ThreadID: s.state.ID, RequestID: c.request})
 	}
-	switch {
-	case c.state == callAsking && c.client != nil:
-		s.abortClientCall(c)
-	case c.state == callAsking, c.state == callHeld && c.item != nil:
-		s.declineCall(c, abortedOutputText)
+	switch c.state {
+	case callAsking:
+		c.asks.abort(s, c)
+	case callHeld:
+		c.held.abort(s, c)
 	}
 }
 
@@ -168,7 +104,7 @@ func (t *Thread) Unanswered() []OpenRequest {
 	}
 	for _, c := range t.active.calls {
 		if c.state == callAsking {
-			open = append(open, OpenRequest{t.requestFor(c), new(t.active.id), new(c.call.ID), c.askedAt})
+			open = append(open, OpenRequest{c.asks.request(t, c), new(t.active.id), new(c.call.ID), c.askedAt})
 		}
 	}
 	return open

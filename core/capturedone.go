@@ -66,15 +66,9 @@ func (s *step) startHeldCalls() {
 	}
 	answered := false
 	for _, c := range s.active.calls {
-		switch {
-		case c.state != callHeld:
-		case c.patch != nil:
-			s.writePatch(c)
-		case c.command == nil:
-			s.startStdin(c)
+		if c.state == callHeld {
+			c.held.resume(s, c)
 			answered = answered || c.state == callDone // its session has ended
-		default:
-			s.runCommand(c)
 		}
 	}
 	if answered {

@@ -5,7 +5,6 @@ import (
 	"strings"
 	"time"
 
-	"appserver/core/pure/toolspec"
 	"appserver/protocol"
 )
 
@@ -33,7 +32,7 @@ func (s *step) restoreTurn(env TurnEnv) {
 	if wait != nil {
 		calls = s.callsToRestore()
 	}
-	if len(calls) == 0 || !calls[0].canAsk() {
+	if len(calls) == 0 || !s.canAsk(calls[0]) {
 		s.endDanglingTurn()
 		return
 	}
@@ -64,13 +63,10 @@ func (s *step) restoreTurn(env TurnEnv) {
 // redactedMark is what the log has instead of a secret.
 const redactedMark = "[redacted]"
 
-// canAsk reports whether calls of the tool can ask the client.
-func (c *toolCall) canAsk() bool {
-	switch c.call.Name {
-	case toolspec.UpdatePlan, toolspec.WriteStdin, toolspec.ViewImage, toolspec.Recall, toolspec.ToolSearch:
-		return false
-	}
-	return true
+// canAsk reports whether calls of the tool can ask the client. Tools of clients and servers can.
+func (t *Thread) canAsk(c *toolCall) bool {
+	tool := t.builtInTool(c.call.Name)
+	return tool == nil || tool.asks
 }
 
 // callsToRestore returns the calls of the resumable turn that have no output. It returns nil if one of

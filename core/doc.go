@@ -34,6 +34,13 @@
 // line. A thread that is loaded again continues it: [Resume] starts the call again, and the call asks. All
 // other turns without an end are closed as interrupted.
 //
+// # Tools
+//
+// A call of a tool has a kind, an interface: it starts the call, and asks, accepts, declines, shows and aborts it if the
+// kind can. A tool is one file with its kind, and one row in builtintools.go. The row has the specification for the
+// prompt, the condition to offer it, and the function that decodes the arguments to the kind. A call of a name
+// without a row, of no client's and of no server's tool is answered with the names of the tools.
+//
 // # Files
 //
 // A file uses the files before it in this list, and few after it:

@@ -63,7 +63,7 @@ func (s *step) interrupt() {
 	}
 	s.cancelWaits()
 	s.cancelQuestions()
-	asking := s.awaitsApproval() || t.awaitsUserInput()
+	asking := s.awaitsApproval() || t.asks(protocol.FlagWaitingOnUserInput)
 	for _, c := range t.calls {
 		s.abortCall(c)
 	}

@@ -87,7 +87,7 @@ func (t *Thread) status() protocol.ThreadStatus {
 		if t.awaitsApproval() {
 			flags = append(flags, protocol.FlagWaitingOnApproval)
 		}
-		if t.active.awaitsUserInput() {
+		if t.active.asks(protocol.FlagWaitingOnUserInput) {
 			flags = append(flags, protocol.FlagWaitingOnUserInput)
 		}
 		return protocol.ThreadStatus{ThreadStatusVariant: &protocol.StatusActive{ActiveFlags: flags}}
@@ -108,12 +108,7 @@ func (t *Thread) awaitsApproval() bool {
 	if len(t.questions) > 0 {
 		return true
 	}
-	for _, c := range t.active.calls {
-		if c.state == callAsking && c.client == nil {
-			return true
-		}
-	}
-	return false
+	return t.active.asks(protocol.FlagWaitingOnApproval)
 }
 
 func turnError(message string, err *ModelError) *protocol.TurnError {

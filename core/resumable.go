@@ -78,7 +78,9 @@ func (s *step) recordWait() {
 	}
 	if c != nil {
 		wait.AskedAt, wait.OutputSchema = c.askedAt.UnixMilli(), s.active.schema
-		wait.Denied = c.command.storedDenial()
+		if k, stores := c.kind.(interface{ storeWait(w *protocol.StoredWait) }); stores {
+			k.storeWait(&wait)
+		}
 		wait.Uncaptured = slices.ContainsFunc(s.captures, func(c capture) bool { return c.turn == s.active.id })
 	}
 	s.record(protocol.LineTurnWaiting, wait)

@@ -2,6 +2,7 @@ package core
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 	"time"
 
@@ -109,14 +110,11 @@ func (t *turn) openItems() (items []protocol.ThreadItem) {
 	return items
 }
 
-// awaitsUserInput reports whether a call asks the user to choose.
-func (t *turn) awaitsUserInput() bool {
-	for _, c := range t.calls {
-		if c.state == callAsking && c.client != nil && c.client.questions != nil {
-			return true
-		}
-	}
-	return false
+// asks reports whether a call asks the client, with the flag in the thread's status.
+func (t *turn) asks(flag string) bool {
+	return slices.ContainsFunc(t.calls, func(c *toolCall) bool {
+		return c.state == callAsking && c.asks.waitFlag() == flag
+	})
 }
 
 // errNotSteerable rejects input to a turn that takes none.
