@@ -38,10 +38,7 @@ func (s *step) resendRequests(to uint64) {
 }
 
 func (s *step) pendingCall(request uint64) *toolCall {
-	if s.active == nil {
-		return nil
-	}
-	for _, c := range s.active.calls {
+	for _, c := range s.activeCalls() {
 		if c.state == callAsking && c.request == request {
 			return c
 		}
@@ -99,10 +96,7 @@ func (t *Thread) Unanswered() []OpenRequest {
 	for _, q := range t.questions {
 		open = append(open, OpenRequest{Request: t.questionRequest(q), TurnID: q.turnID, AskedAt: q.askedAt})
 	}
-	if t.active == nil {
-		return open
-	}
-	for _, c := range t.active.calls {
+	for _, c := range t.activeCalls() {
 		if c.state == callAsking {
 			open = append(open, OpenRequest{c.asks.request(t, c), new(t.active.id), new(c.call.ID), c.askedAt})
 		}
@@ -116,10 +110,7 @@ func (t *Thread) OpenRequests() []uint64 {
 	for _, q := range t.questions {
 		ids = append(ids, q.request)
 	}
-	if t.active == nil {
-		return ids
-	}
-	for _, c := range t.active.calls {
+	for _, c := range t.activeCalls() {
 		if c.state == callAsking {
 			ids = append(ids, c.request)
 		}

@@ -21,7 +21,7 @@ func (s *step) completeCallWith(c *toolCall, output protocol.ToolOutput) {
 		c.output = &protocol.CustomToolCallOutput{CallID: c.call.ID, Output: output}
 	}
 	s.out.Sync = true
-	if s.active != nil && slices.Contains(s.active.calls, c) {
+	if slices.Contains(s.activeCalls(), c) {
 		s.recordOutputs()
 		return
 	}
@@ -38,10 +38,7 @@ func argumentsText(err error) string {
 
 // runningCall returns the call of an effect, or nil.
 func (s *step) runningCall(id EffectID) *toolCall {
-	if s.active == nil {
-		return nil
-	}
-	for _, c := range s.active.calls {
+	for _, c := range s.activeCalls() {
 		if c.state == callRunning && c.effect == id {
 			return c
 		}
@@ -66,7 +63,7 @@ func runningCallOf[K callKind](s *step, id EffectID) (*toolCall, K) {
 // endedCall is runningCallOf for an effect that has ended.
 func endedCall[K callKind](s *step, id EffectID) (*toolCall, K) {
 	c, kind := runningCallOf[K](s, id)
-	if c == nil || !removeEffect(&s.active.toolEffects, id) {
+	if c == nil || !s.endToolEffect(id) {
 		return nil, kind
 	}
 	return c, kind
@@ -74,10 +71,7 @@ func endedCall[K callKind](s *step, id EffectID) (*toolCall, K) {
 
 // pendingOutput returns the output that waits for an earlier call, or nil.
 func (s *step) pendingOutput(callID string) protocol.ResponseItemVariant {
-	if s.active == nil {
-		return nil
-	}
-	for _, c := range s.active.calls {
+	for _, c := range s.activeCalls() {
 		if c.call.ID == callID {
 			return c.output
 		}

@@ -72,7 +72,7 @@ func (s *step) filesChanged(in FilesChanged) {
 		return
 	}
 	s.recordChangesOf(term.turnID, in.Tracked)
-	if term.inFirstCall() && s.active.outcome == nil {
+	if term.inFirstCall() && !s.isEnding() {
 		s.stopWaitTimer(term)
 		s.endWait(term)
 	}

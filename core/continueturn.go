@@ -19,7 +19,7 @@ func (in ContinueTurn) apply(s *step) {
 	s.applyEnv(in.Env)
 	s.restoreTurn(in.Env)
 	s.notifyStatus()
-	if s.active != nil {
+	if !s.isIdle() {
 		s.notify(protocol.TurnStartedNotification{ThreadID: s.state.ID, Turn: s.activeTurnView()})
 	}
 	s.askAgain()
@@ -40,11 +40,10 @@ func (s *step) restoreTurn(env TurnEnv) {
 	s.failed = false
 	s.setServerTools(env.Tools, env.Provider.ContextWindow)
 	last := s.transcript.Last()
-	s.active = &turn{
-		id: last.ID, startedAt: calls[0].askedAt, env: env, schema: wait.OutputSchema, calls: calls,
-		hasUsage:   s.state.Usage.Total.TotalTokens > 0,
-		uncaptured: env.Tracking.Worktree && s.state.CheckpointIndex(last.ID) < 0 && !wait.Uncaptured,
-	}
+	t := &turn{id: last.ID, startedAt: calls[0].askedAt, env: env}
+	t.schema, t.calls, t.hasUsage = wait.OutputSchema, calls, s.state.Usage.Total.TotalTokens > 0
+	t.uncaptured = env.Tracking.Worktree && s.state.CheckpointIndex(last.ID) < 0 && !wait.Uncaptured
+	s.becomeRestored(t)
 	if last.StartedAt != nil {
 		s.active.startedAt = time.Unix(*last.StartedAt, 0)
 	}
@@ -94,7 +93,7 @@ func (s *step) callsToRestore() (calls []*toolCall) {
 // askAgain sends the request of a restored turn again. It reads files of a patch and awaits tools of
 // servers first. It captures the worktree if that was not completed.
 func (s *step) askAgain() {
-	if s.active == nil {
+	if s.isIdle() {
 		return
 	}
 	if s.state.Waiting.Uncaptured && s.state.CheckpointIndex(s.active.id) < 0 {

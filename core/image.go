@@ -61,7 +61,7 @@ func (s *step) imageRead(in ImageRead) {
 		return
 	}
 	switch {
-	case s.active.outcome != nil:
+	case s.isEnding():
 		s.completeCall(c, abortedOutputText)
 	case in.Err != nil:
 		s.completeCall(c, fmt.Sprintf("The image %s cannot be shown: %v", k.path, in.Err))

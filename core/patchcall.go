@@ -122,7 +122,7 @@ func (s *step) patchPlanned(in PatchPlanned) {
 		return
 	}
 	switch {
-	case s.active.outcome != nil:
+	case s.isEnding():
 		s.completeCall(c, abortedOutputText)
 		s.completeWhenIdle()
 	case in.Err != nil:

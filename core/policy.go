@@ -92,7 +92,7 @@ func (s *step) escalatesIfAccepted(c *shellCommand) bool {
 // question per command.
 func (s *step) isSandboxDenial(c *shellCommand, r ToolResult) bool {
 	return s.active.env.Enforced && !toolspec.Unconfined(s.sandboxOf(c)) && !c.Reads() && !c.accepted &&
-		s.active.outcome == nil && s.asksOutside() && !r.TimedOut && r.ExitCode != nil && *r.ExitCode != 0 &&
+		!s.isEnding() && s.asksOutside() && !r.TimedOut && r.ExitCode != nil && *r.ExitCode != 0 &&
 		containsDenial(r.Output)
 }
 

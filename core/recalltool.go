@@ -76,7 +76,7 @@ func (s *step) recallDone(in Recalled) {
 	if c == nil {
 		return
 	}
-	if s.active.outcome != nil {
+	if s.isEnding() {
 		s.completeCall(c, abortedOutputText)
 		s.completeWhenIdle()
 		return

@@ -26,12 +26,12 @@ func (AnswerServer) effect()                     {}
 // serverQuestionAsked sends a question to the clients, or declines it if the approval policy
 // permits no questions.
 func (s *step) serverQuestionAsked(in ServerQuestion) {
-	if !toolspec.Elicits(s.state.Settings.ApprovalPolicy) || s.active != nil && s.active.outcome != nil {
+	if !toolspec.Elicits(s.state.Settings.ApprovalPolicy) || s.isEnding() {
 		s.answerServer(in.Question, protocol.ElicitDecline)
 		return
 	}
 	q := &openQuestion{ServerQuestion: in, request: s.NextRequest(), askedAt: s.Now}
-	if s.active != nil {
+	if !s.isIdle() {
 		q.turnID = &s.active.id
 	}
 	s.questions = append(s.questions, q)
@@ -41,7 +41,7 @@ func (s *step) serverQuestionAsked(in ServerQuestion) {
 
 // notifyWaiting sends the status of an active turn, which open questions change.
 func (s *step) notifyWaiting() {
-	if s.active != nil {
+	if !s.isIdle() {
 		s.notifyStatus()
 	}
 }

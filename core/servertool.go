@@ -184,7 +184,7 @@ func (s *step) toolCalled(in ToolCalled) {
 	k.updateItem(s, c).DurationMs = new(in.Duration.Milliseconds())
 	reason := ""
 	switch {
-	case s.active.outcome != nil && in.Err != nil:
+	case s.isEnding() && in.Err != nil:
 		reason = abortedOutputText
 	case in.Err != nil:
 		reason = in.Err.Error()

@@ -30,7 +30,7 @@ func execTool() builtInTool {
 const noShellText = "This command was not run: the configuration turns the shell off (features.shell_tool). " +
 	"Continue without commands."
 
-// decodeShell decodes a call of a tool that runs commands. Some programs are tools of the server: apply_patch and recall.
+// decodeShell decodes a call of a tool that runs commands. The programs apply_patch and recall are tools of the server.
 func decodeShell(s *step, c *toolCall) (callKind, error) {
 	command, err := s.parseCommand(c)
 	if s.capabilities.Limits.NoShell {

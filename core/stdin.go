@@ -91,11 +91,11 @@ func (s *step) writeStdin(term *terminal, chars string, wait time.Duration) {
 }
 
 func (s *step) stdinWritten(in StdinWritten) {
-	if s.active == nil || !removeEffect(&s.active.toolEffects, in.Effect) {
+	if !s.endToolEffect(in.Effect) {
 		return
 	}
 	s.recordChanges(in.Tracked)
-	if s.active.outcome != nil {
+	if s.isEnding() {
 		s.completeWhenIdle()
 		return
 	}

@@ -128,7 +128,7 @@ func (s *step) waitTimerFired(timer EffectID) {
 
 func (s *step) endWait(term *terminal) {
 	s.updateTerminalItem(term)
-	removeEffect(&s.active.toolEffects, term.effect)
+	s.endToolEffect(term.effect)
 	s.completeWait(term, fmt.Sprintf("Process running with session ID %s", term.id))
 	s.advance()
 }
@@ -144,7 +144,7 @@ func (s *step) completeWait(term *terminal, how string) {
 // read.
 func (s *step) terminalDone(term *terminal, r ToolResult) {
 	term.result = &r
-	if s.active == nil {
+	if s.isIdle() {
 		s.closeDanglingTurn()
 	}
 	if s.hasTurnOf(term) {

@@ -12,14 +12,16 @@ import (
 
 // addCalls records the calls of an answer and starts them.
 func (s *step) addCalls(calls []ToolCall) {
+	var started []*toolCall
 	for _, call := range calls {
 		call.ID = s.uniqueCallID(call.ID)
 		if s.active.toolsEffect == 0 { // all tools are known
 			call.Name = s.offeredName(call.Name)
 		}
 		s.item(s.callItem(&call))
-		s.active.calls = append(s.active.calls, &toolCall{call: call, session: strconv.FormatInt(s.state.Next-1, 10)})
+		started = append(started, &toolCall{call: call, session: strconv.FormatInt(s.state.Next-1, 10)})
 	}
+	s.becomeCalling(started)
 	s.advance()
 }
 
@@ -56,7 +58,7 @@ func (s *step) uniqueCallID(id string) string {
 // are done, it requests the model again.
 func (s *step) advance() {
 	t := s.active
-	if t.outcome != nil {
+	if s.isEnding() {
 		return
 	}
 	busy, reading := false, true
@@ -64,7 +66,7 @@ func (s *step) advance() {
 		if c.state == callWaiting && !s.mustAwaitTools(c) && (!busy || reading && s.canRunBeside(c)) {
 			s.startCall(c)
 		}
-		if t.outcome != nil {
+		if s.active != t || s.isEnding() {
 			return
 		}
 		if c.state != callDone {
@@ -123,7 +125,7 @@ func (s *step) runCall(c *toolCall) EffectID {
 
 // effectOfCallEnded continues the turn after an effect of a call has ended.
 func (s *step) effectOfCallEnded() {
-	if s.active.outcome != nil {
+	if s.isEnding() {
 		s.completeWhenIdle()
 		return
 	}

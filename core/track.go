@@ -90,7 +90,7 @@ func (s *step) recordChangesOf(turnID string, t *Tracked) {
 	}
 	changes := t.Changes
 	changes.ID = turnID
-	if s.active == nil {
+	if s.isIdle() {
 		s.closeDanglingTurn()
 	}
 	s.record(protocol.LineWorktreeChanges, changes)
