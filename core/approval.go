@@ -21,7 +21,7 @@ func (s *step) beginAsking(c *toolCall, k askingKind) {
 	if c.again == nil {
 		c.askedAt = s.Now
 	}
-	c.state, c.asks, c.request, c.again = callAsking, k, s.NextRequest(), nil
+	c.becomeAsking(k, s.NextRequest())
 }
 
 var offeredDecisions = []json.RawMessage{
@@ -47,7 +47,7 @@ func (s *step) pendingCall(request uint64) *toolCall {
 }
 
 func (s *step) acceptCall(c *toolCall, k approvedKind) {
-	c.state = callRunning
+	c.becomeRunning(c.effect)
 	s.notifyStatus()
 	k.accept(s, c)
 }

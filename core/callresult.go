@@ -15,10 +15,10 @@ func (s *step) completeCall(c *toolCall, output string) {
 
 func (s *step) completeCallWith(c *toolCall, output protocol.ToolOutput) {
 	output = s.limitOutput(output)
-	c.state = callDone
-	c.output = &protocol.FunctionCallOutput{CallID: c.call.ID, Output: output}
 	if c.call.Custom {
-		c.output = &protocol.CustomToolCallOutput{CallID: c.call.ID, Output: output}
+		c.becomeDone(&protocol.CustomToolCallOutput{CallID: c.call.ID, Output: output})
+	} else {
+		c.becomeDone(&protocol.FunctionCallOutput{CallID: c.call.ID, Output: output})
 	}
 	s.out.Sync = true
 	if slices.Contains(s.activeCalls(), c) {

@@ -90,6 +90,24 @@ func (c *toolCall) verdict(verdict toolspec.Verdict) toolspec.Verdict {
 	return verdict
 }
 
+// becomeAsking has the call wait for the client's answer to a request.
+func (c *toolCall) becomeAsking(k askingKind, request uint64) {
+	c.state, c.asks, c.held, c.request, c.again = callAsking, k, nil, request, nil
+}
+
+// becomeHeld has the call wait for the checkpoint of the turn.
+func (c *toolCall) becomeHeld(k heldKind) { c.state, c.asks, c.held = callHeld, nil, k }
+
+// becomeRunning has the call wait for the end of an effect, or for the output of a terminal if the effect is 0.
+func (c *toolCall) becomeRunning(effect EffectID) {
+	c.state, c.asks, c.held, c.effect = callRunning, nil, nil, effect
+}
+
+// becomeDone gives the call its output.
+func (c *toolCall) becomeDone(output protocol.ResponseItemVariant) {
+	c.state, c.asks, c.held, c.output = callDone, nil, nil, output
+}
+
 // readsOnly reports whether the call is running and can run beside others.
 func (c *toolCall) readsOnly(s *step) bool { return c.state == callRunning && c.kind.readsOnly(s) }
 

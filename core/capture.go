@@ -65,7 +65,7 @@ func (s *step) startCapture() {
 // the capture ends.
 func (s *step) holdForCapture(c *toolCall, k heldKind) bool {
 	if len(s.captures) > 0 {
-		c.state, c.held = callHeld, k
+		c.becomeHeld(k)
 	}
 	return len(s.captures) > 0
 }

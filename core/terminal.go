@@ -84,7 +84,7 @@ func (s *step) openTerminal(c *toolCall, command *shellCommand) {
 }
 
 func (s *step) startWait(term *terminal, c *toolCall, keep int) {
-	c.state = callRunning
+	c.becomeRunning(c.effect)
 	term.wait = &outputWait{call: c, began: s.Now, keep: keep}
 }
 

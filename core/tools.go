@@ -118,7 +118,7 @@ func (s *step) canRunBeside(c *toolCall) bool {
 
 // runCall sets a call running, and returns the id of its effect.
 func (s *step) runCall(c *toolCall) EffectID {
-	c.state, c.effect = callRunning, s.newEffect()
+	c.becomeRunning(s.newEffect())
 	s.active.toolEffects = append(s.active.toolEffects, c.effect)
 	return c.effect
 }
