@@ -63,9 +63,9 @@ func (s *step) startCapture() {
 
 // holdForCapture reports whether a call that may write waits for a checkpoint. The call starts when
 // the capture ends.
-func (s *step) holdForCapture(c *toolCall) bool {
+func (s *step) holdForCapture(c *toolCall, k heldKind) bool {
 	if len(s.captures) > 0 {
-		c.state = callHeld
+		c.becomeHeld(k)
 	}
 	return len(s.captures) > 0
 }

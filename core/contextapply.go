@@ -32,13 +32,13 @@ func (s *step) applyContext(in ApplyContext) {
 	switch {
 	case err != nil:
 		s.reject(in.To, err)
-	case in.AtTurnEnd && s.active != nil && len(s.waitingEdits) == maxWaitingEdits:
+	case in.AtTurnEnd && !s.isIdle() && len(s.waitingEdits) == maxWaitingEdits:
 		s.reject(in.To, protocol.Refuse(protocol.KindTurnActive,
 			"%d lists of edits wait for the end of the turn, and more are not accepted: repeat this one after it",
 			maxWaitingEdits))
 	case in.AtTurnEnd && s.resumable() != nil: // nothing holds the edits until its end
 		s.reject(in.To, s.TurnUnderWay())
-	case in.AtTurnEnd && s.active != nil:
+	case in.AtTurnEnd && !s.isIdle():
 		s.waitingEdits = append(s.waitingEdits, waitingEdit{in.Client, operations})
 		s.reply(in.To, protocol.ContextApplyResponse{Revision: s.context.Revision(), Usage: s.contextUsage()})
 	default:

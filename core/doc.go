@@ -26,20 +26,30 @@
 //
 // # Turns
 //
-// A turn has one of five states: a model request is pending; tools run; it waits for an approval; it has
-// finished, and turn/completed is delayed for slow clients; or it is interrupted, and its effects have
-// not ended yet. Each turn sends exactly one turn/completed, and nothing after it.
+// A turn has a named state: it prepares a model request, has one pending, waits to retry it, compacts the context,
+// runs calls, ends, and so on. turnmachine.go has the states, the changes that are permitted, and one function for
+// each change; docs/turns.md has their table. A change without a row, or a turn that waits for nothing, sets the Fault
+// of the [Output], and the engine loads the thread again. Each turn sends exactly one turn/completed, and nothing
+// after it.
 //
 // A turn that waits only for the answer of a client about one call is in the log as such, by a turn_waiting
 // line. A thread that is loaded again continues it: [Resume] starts the call again, and the call asks. All
 // other turns without an end are closed as interrupted.
+//
+// # Tools
+//
+// A call of a tool has a kind, which is an interface. It starts the call, and it asks, accepts, declines, shows and
+// aborts the call if the kind can do that. A tool is one file with its kind, and one row in builtintools.go. The row
+// has the specification for the prompt, the condition to offer it, and the function that decodes the arguments to the
+// kind. A call of an unknown name is answered with the names of the tools.
 //
 // # Files
 //
 // A file uses the files before it in this list, and few after it:
 //
 //   - options.go, input.go and output.go have what enters and leaves the machine.
-//   - thread.go, turnstate.go, callstate.go and terminalstate.go have its data.
+//   - thread.go, turnstate.go, callstate.go and terminalstate.go have its data. turnmachine.go changes the state of
+//     a turn.
 //   - step.go has what every step uses: record a line, send a message, start an effect.
 //   - items.go, contextchange.go, policy.go, callresult.go and closeturn.go have what many inputs share:
 //     the items that clients see, changes of the context, the rules for tools, results of calls, the end

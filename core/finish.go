@@ -7,16 +7,19 @@ import (
 // finishTurn sets the outcome of the turn. It completes once its effects have ended and the delay
 // of turn/completed is over.
 func (s *step) finishTurn(status protocol.TurnStatus, err *protocol.TurnError) {
-	s.active.outcome = &outcome{status, err}
+	s.becomeEnding(status, err)
 	s.completeWhenIdle()
 }
 
 func (s *step) completeWhenIdle() {
 	t := s.active
-	if t == nil || t.outcome == nil || len(t.modelEffects)+len(t.toolEffects) > 0 {
+	if !s.isEnding() || len(t.modelEffects)+len(t.toolEffects) > 0 {
 		return
 	}
 	if wait := t.notBefore.Sub(s.Now); wait > 0 && len(s.waiting) == 0 {
+		if !s.isDelayed() {
+			s.becomeDelayed()
+		}
 		if t.timer == 0 {
 			t.timer = s.newEffect()
 			s.effect(Timer{ID: t.timer, Delay: wait})
@@ -34,7 +37,7 @@ func (s *step) completeTurn() {
 	s.completeOpenCalls()
 	s.recordCancelled()
 	s.recordEnd(t)
-	s.active = nil
+	s.becomeIdle()
 	s.failed = t.outcome.status == protocol.TurnFailed
 	s.out.Sync = true
 	if t.hasUsage {

@@ -52,7 +52,7 @@ func (s *step) addUsage(u *protocol.TokenUsageBreakdown, counted history.Tokens,
 		return
 	}
 	window := s.state.Usage.ModelContextWindow
-	if s.active != nil {
+	if !s.isIdle() {
 		s.active.hasUsage, window = true, s.active.env.Provider.ContextWindow
 	}
 	info := &protocol.TokenCountInfo{
@@ -61,7 +61,7 @@ func (s *step) addUsage(u *protocol.TokenUsageBreakdown, counted history.Tokens,
 		CountedByModel: counted.All > 0 && s.context.Tokenizer().Known(s.state.Settings.Model),
 		CutTo:          s.cutTo(u, counted),
 	}
-	if s.active != nil && s.active.review != nil { // a review does not change the last request of the thread
+	if !s.isIdle() && s.active.review != nil { // a review does not change the last request of the thread
 		info.LastTokenUsage = s.state.Usage.Last.Stored()
 	}
 	scale, reasoning := s.context.Scale(), s.context.FirstEstimated()
@@ -82,12 +82,12 @@ func (t *Thread) status() protocol.ThreadStatus {
 	switch {
 	case t.options.Visited:
 		return protocol.ThreadStatus{ThreadStatusVariant: &protocol.StatusNotLoaded{}}
-	case t.active != nil:
+	case !t.isIdle():
 		flags := []string{}
 		if t.awaitsApproval() {
 			flags = append(flags, protocol.FlagWaitingOnApproval)
 		}
-		if t.active.awaitsUserInput() {
+		if t.active.asks(protocol.FlagWaitingOnUserInput) {
 			flags = append(flags, protocol.FlagWaitingOnUserInput)
 		}
 		return protocol.ThreadStatus{ThreadStatusVariant: &protocol.StatusActive{ActiveFlags: flags}}
@@ -102,18 +102,13 @@ func (s *step) notifyStatus() {
 }
 
 func (t *Thread) awaitsApproval() bool {
-	if t.active == nil {
+	if t.isIdle() {
 		return false
 	}
 	if len(t.questions) > 0 {
 		return true
 	}
-	for _, c := range t.active.calls {
-		if c.state == callAsking && c.client == nil {
-			return true
-		}
-	}
-	return false
+	return t.active.asks(protocol.FlagWaitingOnApproval)
 }
 
 func turnError(message string, err *ModelError) *protocol.TurnError {

@@ -11,6 +11,7 @@ import (
 func (t *Thread) Step(stamp Stamp, in Input) Output {
 	s := &step{Thread: t, Stamp: stamp}
 	in.apply(s)
+	s.checkTurn()
 	s.recordWait()
 	s.finishStep()
 	return s.out
@@ -95,7 +96,7 @@ func (s *step) resume(in Resume) {
 	}
 	s.warn(in.Warnings)
 	s.warnOnce(in.Env.Warnings)
-	if in.Fresh && s.active == nil {
+	if in.Fresh && s.isIdle() {
 		s.expandEncrypted(&in.Env)
 	}
 	s.resendRequests(in.To.Conn)
@@ -141,7 +142,8 @@ func (in StorageFailed) apply(s *step) { s.storageFailed(in) }
 
 // storageFailed fails the turn whose lines were lost.
 func (s *step) storageFailed(in StorageFailed) {
-	s.state.Settings, s.active, s.waiting = in.Settings, nil, nil
+	s.dropTurn()
+	s.state.Settings, s.waiting = in.Settings, nil
 	s.failed = in.Turn != "" || s.lastTurnFailed()
 	for _, id := range in.Requests {
 		s.notify(protocol.ServerRequestResolvedNotification{ThreadID: s.state.ID, RequestID: id})

@@ -174,14 +174,14 @@ func (s *step) searchMemory(input []protocol.UserInput) {
 const recallRounds = 4
 
 func (s *step) recalled(in Recalled) {
-	if s.active == nil || !removeEffect(&s.active.modelEffects, in.Effect) {
+	if !s.endModelEffect(in.Effect) {
 		s.recallDone(in)
 		return
 	}
 	if in.Err != nil {
 		s.warnAboutMemory("What is remembered could not be searched: " + in.Err.Error())
 	}
-	if s.active.outcome != nil {
+	if s.isEnding() {
 		s.completeWhenIdle()
 		return
 	}

@@ -29,7 +29,7 @@ func (s *step) modelDone(in ModelDone) {
 		s.summaryDone(m, sent, in)
 		return
 	}
-	s.active.request, s.active.attempts, s.active.compactions = nil, attempts{}, 0
+	s.active.attempts, s.active.compactions = attempts{}, 0
 	counted := history.Tokens{}
 	if in.Answer.Usage != nil {
 		counted = s.countedInput(m)
@@ -87,7 +87,6 @@ func (s *step) modelFailed(in ModelFailed) {
 	if m == nil {
 		return
 	}
-	s.active.request = nil
 	if !s.dropEncrypted(in.Err) && !s.retry(in.Err) {
 		s.failRequest(s.explained(in.Err))
 	}
@@ -95,12 +94,11 @@ func (s *step) modelFailed(in ModelFailed) {
 
 func (s *step) timerFired(in TimerFired) {
 	switch t := s.active; {
-	case t == nil, in.Effect == 0:
+	case s.isIdle(), in.Effect == 0:
 	case t.timer == in.Effect:
 		t.timer = 0
 		s.completeWhenIdle()
 	case t.retry == in.Effect:
-		t.retry = 0
 		s.requestModel()
 	default:
 		s.waitTimerFired(in.Effect)

@@ -21,7 +21,7 @@ func (s *step) requestModel() {
 		return
 	}
 	id := s.newEffect()
-	t.request, t.calls = &modelRequest{effect: id, revision: s.context.Revision(), items: s.context.Len()}, nil
+	s.becomeRequesting(&modelRequest{effect: id, revision: s.context.Revision(), items: s.context.Len()})
 	t.modelEffects = append(t.modelEffects, id)
 	answered := t.notBefore.Add(-s.options.CompletedFloor)
 	if r != nil {
@@ -44,7 +44,7 @@ func (s *step) sendReviewRequest(r *review, e ModelRequest) {
 
 // activeRequest returns the model request of the effect, or nil if it was cancelled.
 func (s *step) activeRequest(id EffectID) *modelRequest {
-	if s.active == nil || s.active.request == nil || s.active.request.effect != id {
+	if s.isIdle() || s.active.request == nil || s.active.request.effect != id {
 		return nil
 	}
 	return s.active.request
@@ -54,7 +54,7 @@ func (s *step) activeRequest(id EffectID) *modelRequest {
 // complete the turn.
 func (s *step) endRequest(id EffectID) *modelRequest {
 	m := s.activeRequest(id)
-	if s.active == nil || !removeEffect(&s.active.modelEffects, id) {
+	if !s.endModelEffect(id) {
 		return nil
 	}
 	if m == nil {
@@ -127,12 +127,12 @@ type ToolsKnown struct {
 func (in ToolsKnown) apply(s *step) { s.toolsKnown(in) }
 
 func (s *step) toolsKnown(in ToolsKnown) {
-	if s.active == nil || !removeEffect(&s.active.modelEffects, in.Effect) {
+	if !s.endModelEffect(in.Effect) {
 		return
 	}
 	s.setServerTools(in.Tools, s.active.env.Provider.ContextWindow)
 	switch {
-	case s.active.outcome != nil:
+	case s.isEnding():
 		s.completeWhenIdle()
 	case s.active.toolsEffect == in.Effect:
 		s.active.toolsEffect = 0

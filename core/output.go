@@ -22,6 +22,11 @@ type Output struct {
 	Messages []Message
 	// Effects are started last.
 	Effects []Effect
+	// Fault is set if the step has found its thread in a wrong state. Nothing else of the output may be used, and the
+	// thread must be loaded again.
+	Fault error
+	// transitions are the states of the turn within the step, for tests.
+	transitions []turnTransition
 }
 
 // Message is Reply, Refusal, Notice or Request.

@@ -60,7 +60,7 @@ func (s *step) notifyRetry(message string, err *ModelError) {
 
 func (s *step) retryAfter(wait Timer) {
 	wait.ID = s.newEffect()
-	s.active.retry = wait.ID
+	s.becomeRetrying(wait.ID)
 	s.effect(wait)
 }
 

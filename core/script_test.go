@@ -50,6 +50,10 @@ func runScript(t *testing.T, text string) string {
 		t.Helper()
 		t.Errorf(format, args...)
 	})
+	return runScriptOn(t, m, text)
+}
+
+func runScriptOn(t *testing.T, m *machine, text string) string {
 	var out strings.Builder
 	for i, block := range strings.Split(strings.TrimSpace(text), "\n\n") {
 		commands, _, found := strings.Cut(block+"\n", "----\n")

@@ -90,7 +90,7 @@ func (s *step) recordUnanswered(r *protocol.StoredRequest, reason string) {
 // keepCancelled keeps a cancelled request of the active turn until the turn ends. The end of its effect and the
 // answer of the next request come in any order, and the order of lines must not depend on that.
 func (s *step) keepCancelled(r *protocol.StoredRequest) {
-	if r != nil && s.active != nil {
+	if r != nil && !s.isIdle() {
 		s.active.cancelled = append(s.active.cancelled, r)
 	}
 }

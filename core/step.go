@@ -49,7 +49,7 @@ func (s *step) item(v protocol.ResponseItemVariant) {
 
 // reviewing returns the active review, or nil.
 func (s *step) reviewing() *review {
-	if s.active == nil || s.active.review == nil || s.active.review.done {
+	if s.isIdle() || s.active.review == nil || s.active.review.done {
 		return nil
 	}
 	return s.active.review
@@ -101,7 +101,7 @@ func removeEffect(effects *[]EffectID, id EffectID) bool {
 
 // ActiveTurn returns the id of the active turn, or "".
 func (t *Thread) ActiveTurn() string {
-	if t.active == nil {
+	if t.isIdle() {
 		return ""
 	}
 	return t.active.id

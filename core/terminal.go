@@ -58,24 +58,22 @@ func (t *Thread) terminalByID(id string) *terminal {
 }
 
 // openTerminal runs the command of a call on a terminal.
-func (s *step) openTerminal(c *toolCall) {
-	wish := c.command.Terminal
-	c.state, c.effect = callRunning, s.newEffect()
-	s.active.toolEffects = append(s.active.toolEffects, c.effect)
+func (s *step) openTerminal(c *toolCall, command *shellCommand) {
+	wish := command.Terminal
 	term := &terminal{
 		id:      c.session,
-		effect:  c.effect,
+		effect:  s.runCall(c),
 		turnID:  s.active.id,
 		itemID:  c.call.ID,
-		command: c.command,
+		command: command,
 		item:    c.item,
-		writes:  s.mayWrite(c.command),
+		writes:  s.mayWrite(command),
 		unread:  &excerpt.Text{Limit: toolspec.MaxOutput},
 	}
-	track := s.trackCommand(c.command)
+	track := s.trackCommand(command)
 	s.terminals = append(s.terminals, term)
 	s.effect(RunTool{ID: c.effect, TurnID: s.active.id, Command: Command{
-		Argv: s.argvOf(c.command), Cwd: c.command.Cwd, Sandbox: s.sandboxOf(c.command), Access: s.access(c.command),
+		Argv: s.argvOf(command), Cwd: command.Cwd, Sandbox: s.sandboxOf(command), Access: s.access(command),
 		Unconfined: !s.active.env.Enforced,
 		Workspace:  s.state.Settings.Cwd, Environment: s.active.env.Environment, Stays: true, TTY: wish.TTY},
 		Track: track, Watch: wish.Wait})
@@ -86,7 +84,7 @@ func (s *step) openTerminal(c *toolCall) {
 }
 
 func (s *step) startWait(term *terminal, c *toolCall, keep int) {
-	c.state = callRunning
+	c.becomeRunning(c.effect)
 	term.wait = &outputWait{call: c, began: s.Now, keep: keep}
 }
 
@@ -99,7 +97,7 @@ func (s *step) startWaitTimer(l *outputWait, wait time.Duration) {
 // done.
 func (s *step) updateTerminalItem(term *terminal) *protocol.CommandExecutionItem {
 	if term.inFirstCall() {
-		item := s.updateCommandItem(term.wait.call, protocol.SourceStartup, &term.id)
+		item := s.updateCommandItem(term.wait.call, term.command, protocol.SourceStartup, &term.id)
 		term.item = term.wait.call.item
 		return item
 	}
@@ -131,7 +129,7 @@ func (s *step) waitTimerFired(timer EffectID) {
 
 func (s *step) endWait(term *terminal) {
 	s.updateTerminalItem(term)
-	removeEffect(&s.active.toolEffects, term.effect)
+	s.endToolEffect(term.effect)
 	s.completeWait(term, fmt.Sprintf("Process running with session ID %s", term.id))
 	s.advance()
 }
@@ -147,7 +145,7 @@ func (s *step) completeWait(term *terminal, how string) {
 // read.
 func (s *step) terminalDone(term *terminal, r ToolResult) {
 	term.result = &r
-	if s.active == nil {
+	if s.isIdle() {
 		s.closeDanglingTurn()
 	}
 	if s.hasTurnOf(term) {

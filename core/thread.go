@@ -20,7 +20,9 @@ type Thread struct {
 	context    *history.History
 	transcript *transcript.Transcript
 	options    Options
-	active     *turn
+	// builtInTools are the tools of the server.
+	builtInTools []builtInTool
+	active       *turn
 	// waiting has the inputs that arrived while a turn was ending.
 	waiting []waiter
 	// waitingEdits are edits of the context that wait for the end of the active turn.

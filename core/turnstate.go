@@ -2,6 +2,7 @@ package core
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 	"time"
 
@@ -14,50 +15,92 @@ type turn struct {
 	id        string
 	startedAt time.Time
 	env       TurnEnv
-	schema    json.RawMessage
-	// modelEffects and toolEffects are the effects without a terminal input yet, oldest first.
-	modelEffects, toolEffects []EffectID
-	// toolsEffect is the effect that awaits the tools of servers for a restored turn, or 0.
-	toolsEffect EffectID
-	// userCommands are the running commands of the user. shellOnly is set while the turn has no
-	// other work. requestPending is set if a model request waits for their end.
-	userCommands              []*userCommand
-	shellOnly, requestPending bool
-	// request is the active model request, or nil while tools run.
+	kind      turnKind
+	// state is changed by the functions of turnmachine.go only.
+	state turnState
+	turnInput
+	modelWork
+	toolWork
+	turnShown
+	turnEnd
+}
+
+// turnKind is the kind of a turn.
+type turnKind string
+
+const (
+	// modelTurn is a turn in which the model answers the user's input.
+	modelTurn turnKind = ""
+	// shellTurn is a turn without input, in which commands of the user run. Input makes it a modelTurn.
+	shellTurn turnKind = "shell"
+	// compactTurn is a turn that only compacts the context. reviewTurn is one that only reviews. They take no input.
+	compactTurn turnKind = "compact"
+	reviewTurn  turnKind = "review"
+)
+
+func (k turnKind) takesInput() bool { return k == modelTurn || k == shellTurn }
+
+// turnInput is what the user's input asks for.
+type turnInput struct {
+	schema json.RawMessage
+	// query is the text to search memories for.
+	query string
+}
+
+// modelWork is what leads to the next answer of the model.
+type modelWork struct {
+	// modelEffects are the effects of model requests, and of what precedes the first one, without a terminal input yet,
+	// oldest first.
+	modelEffects []EffectID
+	// request is the pending model request in the states requesting and summarizing, or nil.
 	request *modelRequest
+	// retry is the timer of the next attempt in the state retrying, or 0. The prompt is built when it fires.
+	retry EffectID
+	// compaction is the running compaction in the states compacting, summarizing and retrying, or nil.
+	compaction *runningCompaction
+	// compactions counts the compactions since the last answer of the model.
+	compactions int
+	attempts
+	refill refillGuard
 	// cancelled are the cancelled model requests whose effects have ended.
 	cancelled []*protocol.StoredRequest
-	// calls are the tool calls of the model's last answer, in order.
-	calls []*toolCall
 	// definitions are those that a search has found since the last request.
 	definitions []string
-	attempts
-	// retry is the timer of the next attempt, or 0. The prompt is built when it fires.
-	retry EffectID
-	// compacts is set for a turn that only compacts the context.
-	compacts bool
-	// review is set for a turn that only reviews, or nil.
+	// review is the conversation of a reviewTurn, or nil.
 	review *review
-	// compaction is the active compaction, or nil. compactions counts those since the last answer
-	// of the model.
-	compaction  *runningCompaction
-	compactions int
-	refill      refillGuard
+}
+
+// toolWork is what runs for the model and the user.
+type toolWork struct {
+	// toolEffects are the effects of calls and of the user's commands without a terminal input yet, oldest first.
+	toolEffects []EffectID
+	// calls are the tool calls of the model's last answer, in order.
+	calls []*toolCall
+	// toolsEffect is the effect that awaits the tools of servers for a restored turn, or 0.
+	toolsEffect EffectID
+	// userCommands are the running commands of the user. They run in any state.
+	userCommands []*userCommand
+	// uncaptured is set if the capture of the worktree before the turn failed. diff is the turn's
+	// diff so far, or nil without changes.
+	uncaptured bool
+	diff       *FileDiff
+}
+
+// turnShown is what clients know of the turn.
+type turnShown struct {
 	// hasUsage is set once the provider reported the usage of an answer.
 	hasUsage bool
 	// plans counts the plan items of the turn.
 	plans int
 	// last is the agent's last message.
 	last *protocol.ThreadItem
-	// uncaptured is set if the capture of the worktree before the turn failed. diff is the turn's
-	// diff so far, or nil without changes.
-	uncaptured bool
-	diff       *FileDiff
-	// query is the text to search memories for.
-	query string
-	// outcome is set once the turn has no more work.
+}
+
+// turnEnd is how and when the turn ends.
+type turnEnd struct {
+	// outcome is set in the states ending and delayed, or nil.
 	outcome *outcome
-	// notBefore is the earliest time of turn/completed. timer is the timer for it, or 0.
+	// notBefore is the earliest time of turn/completed. timer is the timer for it in the state delayed, or 0.
 	notBefore time.Time
 	timer     EffectID
 }
@@ -78,26 +121,6 @@ type outcome struct {
 	err    *protocol.TurnError
 }
 
-// kind returns the kind of a turn that takes no input: compact or review. It returns "" for others.
-func (t *turn) kind() string {
-	switch {
-	case t.compacts:
-		return "compact"
-	case t.review != nil:
-		return "review"
-	}
-	return ""
-}
-
-func (t *turn) interrupted() bool {
-	return t.outcome != nil && t.outcome.status == protocol.TurnInterrupted
-}
-
-// completionPending reports whether the turn is finished and only turn/completed is delayed.
-func (t *turn) completionPending() bool {
-	return t != nil && t.outcome != nil && len(t.modelEffects)+len(t.toolEffects) == 0
-}
-
 // openItems returns the items of calls between item/started and item/completed. A subscribing
 // client needs them for the requests about them.
 func (t *turn) openItems() (items []protocol.ThreadItem) {
@@ -109,21 +132,19 @@ func (t *turn) openItems() (items []protocol.ThreadItem) {
 	return items
 }
 
-// awaitsUserInput reports whether a call asks the user to choose.
-func (t *turn) awaitsUserInput() bool {
-	for _, c := range t.calls {
-		if c.state == callAsking && c.client != nil && c.client.questions != nil {
-			return true
-		}
-	}
-	return false
+// asks reports whether a call asks the client, with the flag in the thread's status.
+func (t *turn) asks(flag string) bool {
+	return slices.ContainsFunc(t.calls, func(c *toolCall) bool {
+		return c.state == callAsking && c.asks.waitFlag() == flag
+	})
 }
 
 // errNotSteerable rejects input to a turn that takes none.
 func (t *turn) errNotSteerable(what string) *protocol.Error {
 	err := protocol.Refuse(protocol.KindTurnActive,
-		"%scannot steer a %s turn: wait for its end, or interrupt it with turn/interrupt", what, t.kind())
-	err.Data.CodexErrorInfo = &protocol.CodexErrorInfo{Kind: protocol.ErrorActiveTurnNotSteerable, TurnKind: t.kind()}
+		"%scannot steer a %s turn: wait for its end, or interrupt it with turn/interrupt", what, t.kind)
+	err.Data.CodexErrorInfo = &protocol.CodexErrorInfo{
+		Kind: protocol.ErrorActiveTurnNotSteerable, TurnKind: string(t.kind)}
 	return err
 }
 

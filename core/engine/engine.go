@@ -194,7 +194,7 @@ func (e *Engine) catchPanic(do func(), fields ...zap.Field) (fault *protocol.Err
 		if p := recover(); p != nil {
 			// The clone lets callers keep fields on their stack.
 			e.parts.Log.Error("recovered from a panic", append(slices.Clone(fields), zap.Any("panic", p), zap.Stack("stack"))...)
-			fault = protocol.Internal(protocol.KindInternal, "internal error; details are in the server's log")
+			fault = protocol.Internal(protocol.KindInternal, "%v", errFault)
 		}
 	}()
 	do()

@@ -28,9 +28,14 @@ func (e *Engine) broadcast(n protocol.Notification) {
 	}
 }
 
-// commit applies an input to the state and appends its lines.
+// commit applies an input to the state and appends its lines. It appends nothing if the step has found the thread in
+// a wrong state.
 func (a *actor) commit(in core.Input) (core.Output, error) {
 	out := a.thread.Step(a.stamp(), in)
+	if out.Fault != nil {
+		a.engine.parts.Log.Error("a thread is in a wrong state", zap.String("thread", a.id), zap.Error(out.Fault))
+		return out, errFault
+	}
 	if err := a.readError(); err != nil || len(out.Lines) == 0 {
 		return out, err
 	}

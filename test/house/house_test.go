@@ -32,6 +32,7 @@ func houseRules() []houseRule {
 		{"transports", findTransports},
 		{"variables", findVariables},
 		{"goroutines", findGoroutines},
+		{"turn states", findTurnStates},
 		{"unclear comments", findUnclearComments},
 		{"verbless comments", findVerblessComments},
 		{"line width", findLongLines},

@@ -61,7 +61,7 @@ func (s *setup) Template(p *protocol.ThreadStartParams) (engine.Template, error)
 	if t.Settings, err = c.Settings(&own, cwd); err != nil {
 		return t, err
 	}
-	if err := toolspec.CheckDynamicTools(p.DynamicTools); err != nil {
+	if err := toolspec.CheckDynamicTools(p.DynamicTools, core.BuiltInTools()); err != nil {
 		return t, err
 	}
 	t.Persist = c.History.SaveHistory
