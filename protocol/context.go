@@ -16,15 +16,14 @@ type ContextItem struct {
 	Included      bool            `json:"included"`
 	InPrompt      bool            `json:"inPrompt"`
 	NotSentReason NotSentReason   `json:"notSentReason,omitempty"`
-	Pinned        bool            `json:"pinned"`
-	Replaced      bool            `json:"replaced"`
-	Superseded    bool            `json:"superseded,omitempty"`
-	Tokens        int64           `json:"tokens"`
-	Bytes         int64           `json:"bytes"`
-	TurnID        *string         `json:"turnId"`
-	ItemID        *string         `json:"itemId"`
-	CallID        *string         `json:"callId"`
-	ToolName      *string         `json:"toolName"`
+	ContextItemMarks
+	Superseded bool    `json:"superseded,omitempty"`
+	Tokens     int64   `json:"tokens"`
+	Bytes      int64   `json:"bytes"`
+	TurnID     *string `json:"turnId"`
+	ItemID     *string `json:"itemId"`
+	CallID     *string `json:"callId"`
+	ToolName   *string `json:"toolName"`
 }
 
 // NotSentReason is why a ContextItem is not in the prompt.
@@ -137,9 +136,8 @@ type CategoryUsage struct {
 	IncludedTokens int64           `json:"includedTokens"`
 }
 
-// ContextEdit is an entry of the journal of context edits. Op is exclude, include,
-// delete, prune, mask, pin, unpin, replace, apply, trim, summarize, compact, restore or
-// revert, which cannot be undone; At is in Unix milliseconds;
+// ContextEdit is an entry of the journal of context edits. Op is one of the Edit constants, except for EditUndo and
+// EditRedo. An EditRevert cannot be undone. At is in Unix milliseconds;
 // Count is how many items it changed, SavedTokens how much smaller it made the next
 // request. An edit that is undone can be redone until another one is made. ClientName is the name
 // of the client that made it, absent if none is known. Items are the changed items, if asked for.
@@ -187,17 +185,9 @@ func ContextItemStates() []ContextItemState {
 	}
 }
 
-// The operations of a ContextEdit, and of the lines that keep them. Undo and redo are
+// The operations of a ContextEdit, and of the lines that keep them, that are no ContextOperation. Undo and redo are
 // lines only.
 const (
-	EditExclude   = "exclude"
-	EditInclude   = "include"
-	EditDelete    = "delete"
-	EditPrune     = "prune"
-	EditMask      = "mask"
-	EditPin       = "pin"
-	EditUnpin     = "unpin"
-	EditReplace   = "replace"
 	EditApply     = "apply"
 	EditTrim      = "trim"
 	EditSummarize = "summarize"
@@ -249,81 +239,6 @@ type ServerToolUsage struct {
 	OfferedTokens int64  `json:"offeredTokens"`
 	FoundTools    int    `json:"foundTools"`
 	FoundTokens   int64  `json:"foundTokens"`
-}
-
-// ContextSetInclusionParams excludes items, or includes them again.
-type ContextSetInclusionParams struct {
-	ContextRequest
-	SetInclusion
-}
-
-// ContextRequest has the members of every edit. An edit is rejected with kind staleRevision if
-// ExpectedRevision differs from the revision of the thread.
-type ContextRequest struct {
-	ThreadID         string `json:"threadId"`
-	ExpectedRevision *int64 `json:"expectedRevision,omitempty"`
-}
-
-// ContextSetInclusionResponse counts the items that changed, and the targets that are
-// no items.
-type ContextSetInclusionResponse struct {
-	Revision int64        `json:"revision"`
-	Changed  int          `json:"changed"`
-	Ignored  int          `json:"ignored"`
-	Usage    ContextUsage `json:"usage"`
-}
-
-// ContextPruneByIndicesParams deletes items.
-type ContextPruneByIndicesParams struct {
-	ContextRequest
-	PruneByIndices
-}
-
-// ContextPruneByIndicesResponse counts the items that were deleted, outputs of deleted
-// calls too, and the targets that are no items.
-type ContextPruneByIndicesResponse struct {
-	Revision int64        `json:"revision"`
-	Removed  int          `json:"removed"`
-	Ignored  int          `json:"ignored"`
-	Usage    ContextUsage `json:"usage"`
-}
-
-// ContextPruneParams excludes items by category.
-type ContextPruneParams struct {
-	ContextRequest
-	Prune
-}
-
-// ContextPruneResponse counts the items that were excluded.
-type ContextPruneResponse struct {
-	Revision int64        `json:"revision"`
-	Changed  int          `json:"changed"`
-	Usage    ContextUsage `json:"usage"`
-}
-
-// ContextPinParams pins items, or unpins them.
-type ContextPinParams struct {
-	ContextRequest
-	Pin
-}
-
-// ContextPinResponse counts the items that changed, and the targets that are no items.
-type ContextPinResponse struct {
-	Revision int64 `json:"revision"`
-	Changed  int   `json:"changed"`
-	Ignored  int   `json:"ignored"`
-}
-
-// ContextReplaceParams gives an item another text.
-type ContextReplaceParams struct {
-	ContextRequest
-	Replace
-}
-
-// ContextReplaceResponse is the cost of the context after the edit.
-type ContextReplaceResponse struct {
-	Revision int64        `json:"revision"`
-	Usage    ContextUsage `json:"usage"`
 }
 
 // ContextPreviewParams asks what edits would do, one after the other. Nothing changes.

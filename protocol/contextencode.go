@@ -88,8 +88,7 @@ func (i *ContextItem) append(b []byte) []byte {
 	if i.NotSentReason != "" {
 		b = AppendString(append(b, `,"notSentReason":`...), string(i.NotSentReason))
 	}
-	b = strconv.AppendBool(append(b, `,"pinned":`...), i.Pinned)
-	b = strconv.AppendBool(append(b, `,"replaced":`...), i.Replaced)
+	b = i.appendMarks(b)
 	if i.Superseded {
 		b = append(b, `,"superseded":true`...)
 	}

@@ -1,23 +1,50 @@
 package protocol
 
-import (
-	"fmt"
-	"reflect"
+import "strconv"
 
-	"github.com/tidwall/gjson"
+// This file has all that the protocol knows of the operations on items of the context. A new operation is a type with
+// its params and its response, and a row of contextEdits.
+
+// contextEdits is the table of the operations. The name is the type of a ContextOperation, and behind context/ the
+// name of a method.
+func contextEdits() []contextEdit {
+	return []contextEdit{
+		editRow[ContextSetInclusionParams, ContextSetInclusionResponse]("setInclusion",
+			"Excludes items from the context, or includes them again."),
+		editRow[ContextPruneByIndicesParams, ContextPruneByIndicesResponse]("pruneByIndices",
+			"Deletes items from the context."),
+		editRow[ContextPruneParams, ContextPruneResponse]("prune",
+			"Excludes the items of some categories."),
+		editRow[ContextPinParams, ContextPinResponse]("pin",
+			"Protects items from prune, trim and compaction, or removes the protection."),
+		editRow[ContextReplaceParams, ContextReplaceResponse]("replace",
+			"Replaces the text of a tool output or of reasoning."),
+	}
+}
+
+// The operations of the lines that keep these edits, and of their ContextEdit.
+const (
+	EditExclude = "exclude"
+	EditInclude = "include"
+	EditDelete  = "delete"
+	EditPrune   = "prune"
+	// EditMask is an exclusion by the server.
+	EditMask    = "mask"
+	EditPin     = "pin"
+	EditUnpin   = "unpin"
+	EditReplace = "replace"
 )
 
-// ContextOperation is a context edit: {"type": "setInclusion", "ids": [...], ...}.
-type ContextOperation struct{ ContextOperationVariant }
+// ContextItemMarks are members of a ContextItem that operations set, and that do not decide whether it is sent.
+type ContextItemMarks struct {
+	Pinned   bool `json:"pinned"`
+	Replaced bool `json:"replaced"`
+}
 
-// ContextOperationVariant is *SetInclusion, *PruneByIndices, *Prune, *Pin or *Replace.
-type ContextOperationVariant interface{ contextOperation() }
-
-// ContextTargets select items by their current positions in the list of context/getItems, by their
-// ids, or by both. Unknown and repeated ones are ignored.
-type ContextTargets struct {
-	Indices []int64  `json:"indices,omitempty"`
-	IDs     []string `json:"ids,omitempty"`
+// appendMarks appends what encoding/json writes of the marks.
+func (m *ContextItemMarks) appendMarks(b []byte) []byte {
+	b = strconv.AppendBool(append(b, `,"pinned":`...), m.Pinned)
+	return strconv.AppendBool(append(b, `,"replaced":`...), m.Replaced)
 }
 
 // SetInclusion excludes items, or includes them again. An include also brings back items that a compaction, a trim or
@@ -27,8 +54,50 @@ type SetInclusion struct {
 	Included bool `json:"included"`
 }
 
+// ContextSetInclusionParams excludes items, or includes them again.
+type ContextSetInclusionParams struct {
+	ContextRequest
+	SetInclusion
+}
+
+// ContextSetInclusionResponse counts the items that changed, and the targets that are
+// no items.
+type ContextSetInclusionResponse struct {
+	Revision int64        `json:"revision"`
+	Changed  int          `json:"changed"`
+	Ignored  int          `json:"ignored"`
+	Usage    ContextUsage `json:"usage"`
+}
+
+func (o *SetInclusion) contextOperation() ContextOperationVariant { return o }
+
+func (o *SetInclusion) response(e ContextEdited) ContextSetInclusionResponse {
+	return ContextSetInclusionResponse(e)
+}
+
 // PruneByIndices deletes items: they leave the list. Undo and restore bring them back.
 type PruneByIndices struct{ ContextTargets }
+
+// ContextPruneByIndicesParams deletes items.
+type ContextPruneByIndicesParams struct {
+	ContextRequest
+	PruneByIndices
+}
+
+// ContextPruneByIndicesResponse counts the items that were deleted, outputs of deleted
+// calls too, and the targets that are no items.
+type ContextPruneByIndicesResponse struct {
+	Revision int64        `json:"revision"`
+	Removed  int          `json:"removed"`
+	Ignored  int          `json:"ignored"`
+	Usage    ContextUsage `json:"usage"`
+}
+
+func (o *PruneByIndices) contextOperation() ContextOperationVariant { return o }
+
+func (o *PruneByIndices) response(e ContextEdited) ContextPruneByIndicesResponse {
+	return ContextPruneByIndicesResponse{Revision: e.Revision, Removed: e.Changed, Ignored: e.Ignored, Usage: e.Usage}
+}
 
 // Prune excludes the items of some categories, but for pinned ones.
 type Prune struct {
@@ -36,10 +105,48 @@ type Prune struct {
 	Range      *PruneRange       `json:"range,omitempty"`
 }
 
+// ContextPruneParams excludes items by category.
+type ContextPruneParams struct {
+	ContextRequest
+	Prune
+}
+
+// ContextPruneResponse counts the items that were excluded.
+type ContextPruneResponse struct {
+	Revision int64        `json:"revision"`
+	Changed  int          `json:"changed"`
+	Usage    ContextUsage `json:"usage"`
+}
+
+func (o *Prune) contextOperation() ContextOperationVariant { return o }
+
+func (o *Prune) response(e ContextEdited) ContextPruneResponse {
+	return ContextPruneResponse{Revision: e.Revision, Changed: e.Changed, Usage: e.Usage}
+}
+
 // Pin keeps items from being pruned, or stops that.
 type Pin struct {
 	ContextTargets
 	Pinned bool `json:"pinned"`
+}
+
+// ContextPinParams pins items, or unpins them.
+type ContextPinParams struct {
+	ContextRequest
+	Pin
+}
+
+// ContextPinResponse counts the items that changed, and the targets that are no items.
+type ContextPinResponse struct {
+	Revision int64 `json:"revision"`
+	Changed  int   `json:"changed"`
+	Ignored  int   `json:"ignored"`
+}
+
+func (o *Pin) contextOperation() ContextOperationVariant { return o }
+
+func (o *Pin) response(e ContextEdited) ContextPinResponse {
+	return ContextPinResponse{Revision: e.Revision, Changed: e.Changed, Ignored: e.Ignored}
 }
 
 // Replace gives a tool's output or a reasoning another text; the original stays in the
@@ -50,98 +157,20 @@ type Replace struct {
 	Text  string  `json:"text"`
 }
 
-func (*SetInclusion) contextOperation()   {}
-func (*PruneByIndices) contextOperation() {}
-func (*Prune) contextOperation()          {}
-func (*Pin) contextOperation()            {}
-func (*Replace) contextOperation()        {}
-
-var contextOperations = newVariants("type",
-	variantRow[ContextOperationVariant]{"setInclusion", &SetInclusion{}},
-	variantRow[ContextOperationVariant]{"pruneByIndices", &PruneByIndices{}},
-	variantRow[ContextOperationVariant]{"prune", &Prune{}},
-	variantRow[ContextOperationVariant]{"pin", &Pin{}},
-	variantRow[ContextOperationVariant]{"replace", &Replace{}},
-)
-
-// MarshalJSON writes the variant with its type.
-func (o ContextOperation) MarshalJSON() ([]byte, error) {
-	return contextOperations.encode(o.ContextOperationVariant)
+// ContextReplaceParams gives an item another text.
+type ContextReplaceParams struct {
+	ContextRequest
+	Replace
 }
 
-// UnmarshalJSON accepts the known variants.
-func (o *ContextOperation) UnmarshalJSON(b []byte) error {
-	v, err := contextOperations.strict(gjson.ParseBytes(b))
-	o.ContextOperationVariant = v
-	return err
+// ContextReplaceResponse is the cost of the context after the edit.
+type ContextReplaceResponse struct {
+	Revision int64        `json:"revision"`
+	Usage    ContextUsage `json:"usage"`
 }
 
-// PruneRange selects turns: "all", {"firstTurns": {"count": N}}, {"beforeTurnId": ID} or
-// {"keepLastTurns": {"count": N}}. {"keepLastOutputs": {"count": N}} selects what is before the last N tool
-// outputs, within turns too, without the calls of these outputs. The names are also accepted in snake_case
-// and PascalCase. The zero PruneRange selects all turns.
-type PruneRange struct {
-	// Word is one of the Range constants.
-	Word   string
-	Count  uint32
-	TurnID string
-}
+func (o *Replace) contextOperation() ContextOperationVariant { return o }
 
-// The words of a PruneRange.
-const (
-	RangeAll             = "all"
-	RangeFirstTurns      = "firstTurns"
-	RangeBeforeTurn      = "beforeTurnId"
-	RangeKeepLastTurns   = "keepLastTurns"
-	RangeKeepLastOutputs = "keepLastOutputs"
-)
-
-var pruneRanges = []string{RangeAll, RangeFirstTurns, RangeBeforeTurn, RangeKeepLastTurns, RangeKeepLastOutputs}
-
-// rangeCount is the value of the words that count turns or outputs.
-type rangeCount struct {
-	Count uint32 `json:"count"`
-}
-
-// MarshalJSON writes the word, or the object.
-func (r PruneRange) MarshalJSON() ([]byte, error) {
-	switch r.Word {
-	case RangeFirstTurns, RangeKeepLastTurns, RangeKeepLastOutputs:
-		return marshal(map[string]rangeCount{r.Word: {r.Count}})
-	case RangeBeforeTurn:
-		return marshal(map[string]string{r.Word: r.TurnID})
-	}
-	return marshal(RangeAll)
-}
-
-// UnmarshalJSON accepts the known words, each with what belongs to it.
-func (r *PruneRange) UnmarshalJSON(b []byte) error {
-	word, detail, err := decodeWord(b)
-	if err != nil {
-		return err
-	}
-	spelled, known := respell(word, pruneRanges)
-	switch {
-	case !known:
-		return &UnknownVariantError{word, pruneRanges}
-	case (spelled == RangeAll) == detail.Exists():
-		return fmt.Errorf("expected \"all\", {%q: {\"count\": N}}, {%q: ID}, {%q: {\"count\": N}} or {%q: {\"count\": N}}",
-			RangeFirstTurns, RangeBeforeTurn, RangeKeepLastTurns, RangeKeepLastOutputs)
-	}
-	read := PruneRange{Word: spelled}
-	switch spelled {
-	case RangeBeforeTurn:
-		if detail.Type != gjson.String {
-			return at(word, wrongType(detail, "a string"))
-		}
-		read.TurnID = textOf(detail)
-	case RangeFirstTurns, RangeKeepLastTurns, RangeKeepLastOutputs:
-		var n rangeCount
-		if err := decodeObject(detail, reflect.ValueOf(&n).Elem()); err != nil {
-			return at(word, err)
-		}
-		read.Count = n.Count
-	}
-	*r = read
-	return nil
+func (o *Replace) response(e ContextEdited) ContextReplaceResponse {
+	return ContextReplaceResponse{Revision: e.Revision, Usage: e.Usage}
 }

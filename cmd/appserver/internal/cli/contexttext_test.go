@@ -20,11 +20,12 @@ func TestListAlignsItems(t *testing.T) {
 	turn := "turn"
 	items := []protocol.ContextItem{
 		{Index: 0, ID: "r1", Category: protocol.CategoryEnvironmentContext, Tokens: 1234, Included: true, InPrompt: true,
-			Pinned: true, Preview: "<environment_context>"},
+			ContextItemMarks: protocol.ContextItemMarks{Pinned: true}, Preview: "<environment_context>"},
 		{Index: 1, ID: "r40.3", Category: protocol.CategoryUserMessage, Tokens: 7, Included: true, InPrompt: true,
 			Preview: "日本語 \x1b[31m text\nof two lines", TurnID: &turn},
-		{Index: 12, ID: "r41", Category: protocol.CategoryToolOutput, Tokens: 1234567, Replaced: true, Pinned: true,
-			Preview: strings.Repeat("世界", 40), TurnID: &turn},
+		{Index: 12, ID: "r41", Category: protocol.CategoryToolOutput, Tokens: 1234567,
+			ContextItemMarks: protocol.ContextItemMarks{Replaced: true, Pinned: true},
+			Preview:          strings.Repeat("世界", 40), TurnID: &turn},
 		{Index: 13, ID: "r42", Category: protocol.CategoryReasoning, Included: true, Preview: "**Thinking**", TurnID: &turn},
 	}
 	var out bytes.Buffer

@@ -543,7 +543,8 @@ func TestEditorLooksAsDocumented(t *testing.T) {
 		{protocol.CategoryToolOutput, "apply_patch", "Success. Updated the following files: M parser.go", 22},
 	} {
 		item := protocol.ContextItem{Index: i, ID: fmt.Sprint("r", i), Category: row.category, Preview: row.preview,
-			Tokens: row.tokens, Included: true, InPrompt: row.category != protocol.CategoryReasoning, Pinned: i == 1}
+			Tokens: row.tokens, Included: true, InPrompt: row.category != protocol.CategoryReasoning,
+			ContextItemMarks: protocol.ContextItemMarks{Pinned: i == 1}}
 		if row.tool != "" {
 			item.ToolName = &row.tool
 		}
