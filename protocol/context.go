@@ -136,8 +136,8 @@ type CategoryUsage struct {
 	IncludedTokens int64           `json:"includedTokens"`
 }
 
-// ContextEdit is an entry of the journal of context edits. Op is one of the Edit constants, except for EditUndo and
-// EditRedo. An EditRevert cannot be undone. At is in Unix milliseconds;
+// ContextEdit is an entry of the journal of context edits. Op is what it does to items, such as exclude or pin, or it
+// is apply, trim, summarize, compact, restore, or revert, which cannot be undone; At is in Unix milliseconds;
 // Count is how many items it changed, SavedTokens how much smaller it made the next
 // request. An edit that is undone can be redone until another one is made. ClientName is the name
 // of the client that made it, absent if none is known. Items are the changed items, if asked for.

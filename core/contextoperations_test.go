@@ -1,0 +1,158 @@
+package core_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"appserver/protocol"
+)
+
+// This file is the part of the model that knows the operations. Random tests draw each operation from the table of the
+// protocol, and compare what it does with its row here.
+
+// modelOperation is what the model knows of an operation.
+type modelOperation struct {
+	// expect returns the line of a request. It sets the number of ignored targets, or the kind of an error.
+	expect func(w *contextChecker, m *machine, o protocol.ContextOperationVariant,
+		e *expectation) protocol.StoredContextEdit
+	// effects are what lines do with an item, by their op.
+	effects map[string]func(*modelVisibility, *protocol.StoredContextEdit)
+	// restore is what a restore of the context does with an item, or nil.
+	restore func(*modelVisibility)
+}
+
+// modelVisibility is the effect of edits on an item.
+type modelVisibility struct {
+	hidden, deleted, excluded, pinned, replaced bool
+	says                                        int64
+	text, note                                  string
+}
+
+// shown returns the marks that clients see.
+func (f *modelVisibility) shown() protocol.ContextItemMarks {
+	return protocol.ContextItemMarks{Pinned: f.pinned, Replaced: f.replaced}
+}
+
+// modelOperations has the row of each operation, by its method.
+func modelOperations() map[string]modelOperation {
+	return map[string]modelOperation{
+		"context/setInclusion": {
+			expect: expectInclusion,
+			effects: map[string]func(*modelVisibility, *protocol.StoredContextEdit){
+				protocol.EditExclude: excludeItem, protocol.EditMask: excludeItem,
+				protocol.EditInclude: func(f *modelVisibility, e *protocol.StoredContextEdit) {
+					f.excluded, f.says, f.note = false, 0, ""
+					f.hidden, f.deleted = f.hidden && !e.Returns, f.deleted && !e.Returns
+				},
+			},
+			restore: func(f *modelVisibility) {
+				if f.excluded {
+					f.excluded, f.says, f.note = false, 0, ""
+				}
+			},
+		},
+		"context/pruneByIndices": {
+			expect: func(w *contextChecker, _ *machine, o protocol.ContextOperationVariant,
+				e *expectation) protocol.StoredContextEdit {
+				stored := protocol.StoredContextEdit{Op: protocol.EditDelete}
+				w.expectTargets(&o.(*protocol.PruneByIndices).ContextTargets, &stored, e,
+					func(modelItem) bool { return true })
+				return stored
+			},
+			effects: map[string]func(*modelVisibility, *protocol.StoredContextEdit){
+				protocol.EditDelete: func(f *modelVisibility, _ *protocol.StoredContextEdit) { f.deleted = true },
+			},
+			restore: func(f *modelVisibility) {
+				if f.deleted {
+					f.deleted, f.says, f.note = false, 0, ""
+				}
+			},
+		},
+		"context/prune": {
+			expect: func(w *contextChecker, m *machine, o protocol.ContextOperationVariant,
+				e *expectation) protocol.StoredContextEdit {
+				stored := protocol.StoredContextEdit{Op: protocol.EditPrune}
+				stored.IDs, e.kind = w.prunable(m, o.(*protocol.Prune))
+				return stored
+			},
+			effects: map[string]func(*modelVisibility, *protocol.StoredContextEdit){protocol.EditPrune: excludeItem},
+		},
+		"context/pin": {
+			expect: expectPin,
+			effects: map[string]func(*modelVisibility, *protocol.StoredContextEdit){
+				protocol.EditPin:   func(f *modelVisibility, _ *protocol.StoredContextEdit) { f.pinned = true },
+				protocol.EditUnpin: func(f *modelVisibility, _ *protocol.StoredContextEdit) { f.pinned = false },
+			},
+		},
+		"context/replace": {
+			expect: func(w *contextChecker, _ *machine, o protocol.ContextOperationVariant,
+				e *expectation) protocol.StoredContextEdit {
+				r := o.(*protocol.Replace)
+				stored := protocol.StoredContextEdit{Op: protocol.EditReplace, Text: &r.Text}
+				stored.IDs, e.kind = w.toReplace(r)
+				return stored
+			},
+			effects: map[string]func(*modelVisibility, *protocol.StoredContextEdit){
+				protocol.EditReplace: func(f *modelVisibility, e *protocol.StoredContextEdit) {
+					if f.replaced, f.text = e.Text != nil, ""; e.Text != nil {
+						f.text = *e.Text
+					}
+				},
+			},
+			restore: func(f *modelVisibility) { f.replaced, f.text = false, "" },
+		},
+	}
+}
+
+func excludeItem(f *modelVisibility, _ *protocol.StoredContextEdit) { f.excluded = true }
+
+func expectInclusion(w *contextChecker, _ *machine, o protocol.ContextOperationVariant,
+	e *expectation) (stored protocol.StoredContextEdit) {
+	r := o.(*protocol.SetInclusion)
+	if r.Included {
+		stored.Op = protocol.EditInclude
+		stored.IDs, stored.Returns, e.ignored, e.kind = w.toInclude(&r.ContextTargets)
+		return stored
+	}
+	stored.Op = protocol.EditExclude
+	w.expectTargets(&r.ContextTargets, &stored, e, func(i modelItem) bool { return !i.excluded })
+	return stored
+}
+
+func expectPin(w *contextChecker, _ *machine, o protocol.ContextOperationVariant,
+	e *expectation) (stored protocol.StoredContextEdit) {
+	r := o.(*protocol.Pin)
+	stored.Op = map[bool]string{true: protocol.EditPin, false: protocol.EditUnpin}[r.Pinned]
+	w.expectTargets(&r.ContextTargets, &stored, e, func(i modelItem) bool { return i.pinned != r.Pinned })
+	return stored
+}
+
+// modelEffectOf returns what a line with an op does with an item, or nil.
+func modelEffectOf(op string) func(*modelVisibility, *protocol.StoredContextEdit) {
+	for _, row := range modelOperations() {
+		if effect := row.effects[op]; effect != nil {
+			return effect
+		}
+	}
+	return nil
+}
+
+// restored returns the effect of edits on an item that a restore brings back.
+func (f modelVisibility) restored() modelVisibility {
+	f.hidden = false
+	for _, row := range modelOperations() {
+		if row.restore != nil {
+			row.restore(&f)
+		}
+	}
+	return f
+}
+
+// TestTheModelKnowsEveryOperation requires a row of the model for each operation that random tests draw.
+func TestTheModelKnowsEveryOperation(t *testing.T) {
+	for _, o := range protocol.ContextOperations() {
+		require.Contains(t, modelOperations(), protocol.ContextMethod(o))
+	}
+	require.Len(t, modelOperations(), len(protocol.ContextOperations()))
+}
