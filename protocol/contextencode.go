@@ -6,17 +6,17 @@ import "strconv"
 // because encoding/json takes several times as long. It flushes parts, so that the client reads the begin
 // of a list while its rest is encoded, and all lists share one small buffer.
 
-// itemSize is about what a ContextItem takes as JSON beside its preview, in bytes, and
+// itemSize is about what a ContextItem takes as JSON beside its preview and its marks, in bytes, and
 // idSize what an id takes.
 const (
-	itemSize = 320
+	itemSize = 288
 	idSize   = 24
 )
 
 func sizeOf(items []ContextItem) int {
 	n := 2 * itemSize
 	for i := range items {
-		n += itemSize + len(items[i].Preview)
+		n += itemSize + len(items[i].Preview) + items[i].marksSize()
 	}
 	return n
 }

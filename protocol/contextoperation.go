@@ -47,6 +47,9 @@ func (m *ContextItemMarks) appendMarks(b []byte) []byte {
 	return strconv.AppendBool(append(b, `,"replaced":`...), m.Replaced)
 }
 
+// marksSize returns the approximate number of bytes that appendMarks appends.
+func (m *ContextItemMarks) marksSize() int { return len(`,"pinned":false,"replaced":false`) }
+
 // SetInclusion excludes items, or includes them again. An include also brings back items that a compaction, a trim or
 // a deletion took out of the list, by their ids.
 type SetInclusion struct {

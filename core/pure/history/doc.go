@@ -43,8 +43,8 @@
 //   - join.go adds items and pairs calls with outputs. order.go has the order of the items, and those that are shown.
 //   - line.go, edit.go and journal.go apply, undo and redo the lines of edits, and changes.go their changes of items.
 //     compacted.go, trimpoint.go and revert.go have the edits that hide items.
-//   - operation.go has the table of the operations of clients. Each has a file with its plan, its effect and what a
-//     restore takes back: opinclusion.go, opdeletion.go, oppruning.go, oppinning.go and opreplacement.go.
+//   - operation.go has the table of the operations of clients. Each has a file op*.go with its plan, its effect and
+//     what a restore takes back.
 //   - plan.go selects the items of an operation. preview.go and copy.go try operations.
 //   - retain.go has the items that a trim keeps, savings.go the tokens that edits saved.
 //   - sent.go, prompt.go, encrypted.go and notice.go decide what the next request has.
