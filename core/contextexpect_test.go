@@ -102,8 +102,9 @@ func (w *contextChecker) expectEdit(m *machine, o protocol.ContextOperationVaria
 }
 
 // expectTargets adds the items among named ones that an edit changes, to the expectation and the edit.
-func (w *contextChecker) expectTargets(named *protocol.ContextTargets, stored *protocol.StoredContextEdit, e *expectation,
-	wants func(modelItem) bool) {
+func (w *contextChecker) expectTargets(
+	named *protocol.ContextTargets, stored *protocol.StoredContextEdit, e *expectation, wants func(modelItem) bool,
+) {
 	stored.IDs, e.ignored, e.kind = w.targets(named, stored.Op == protocol.EditDelete, wants)
 }
 

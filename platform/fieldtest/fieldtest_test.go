@@ -20,12 +20,13 @@ type tree struct {
 
 type embedded struct{ text *string }
 
-// TestFillFillsNestedStructs gives a value to fields of structs within structs, lists, maps and pointers, also to fields
-// that are not exported.
+// TestFillFillsNestedStructs gives a value to fields of structs within structs, lists, maps and pointers, also to
+// fields that are not exported.
 func TestFillFillsNestedStructs(t *testing.T) {
 	var filled tree
 	fieldtest.Fields{}.Fill(t, &filled)
 	x := "x"
 	require.Equal(t, tree{embedded{&x}, leaf{x}, []leaf{{x}}, map[string]leaf{x: {x}}, &leaf{x}}, filled)
-	fieldtest.Fields{}.Same(t, &filled, &tree{embedded{&x}, leaf{x}, []leaf{{x}}, map[string]leaf{x: {x}}, &leaf{x}})
+	again := tree{embedded{&x}, leaf{x}, []leaf{{x}}, map[string]leaf{x: {x}}, &leaf{x}}
+	fieldtest.Fields{}.Same(t, &filled, &again)
 }
