@@ -1,6 +1,7 @@
 package core_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -27,11 +28,12 @@ type modelVisibility struct {
 	hidden, deleted, excluded, pinned, replaced bool
 	says                                        int64
 	text, note                                  string
+	ofClient                                    string // the note of a client
 }
 
 // shown returns the marks that clients see.
 func (f *modelVisibility) shown() protocol.ContextItemMarks {
-	return protocol.ContextItemMarks{Pinned: f.pinned, Replaced: f.replaced}
+	return protocol.ContextItemMarks{Pinned: f.pinned, Replaced: f.replaced, Note: f.ofClient}
 }
 
 // modelOperations has the row of each operation, by its method.
@@ -102,6 +104,16 @@ func modelOperations() map[string]modelOperation {
 			},
 			restore: func(f *modelVisibility) { f.replaced, f.text = false, "" },
 		},
+		"context/setNote": {
+			expect: expectNote,
+			effects: map[string]func(*modelVisibility, *protocol.StoredContextEdit){
+				protocol.EditNote: func(f *modelVisibility, e *protocol.StoredContextEdit) {
+					if f.ofClient = ""; e.Text != nil {
+						f.ofClient = *e.Text
+					}
+				},
+			},
+		},
 	}
 }
 
@@ -125,6 +137,21 @@ func expectPin(w *contextChecker, _ *machine, o protocol.ContextOperationVariant
 	r := o.(*protocol.Pin)
 	stored.Op = map[bool]string{true: protocol.EditPin, false: protocol.EditUnpin}[r.Pinned]
 	w.expectTargets(&r.ContextTargets, &stored, e, func(i modelItem) bool { return i.pinned != r.Pinned })
+	return stored
+}
+
+func expectNote(w *contextChecker, _ *machine, o protocol.ContextOperationVariant,
+	e *expectation) (stored protocol.StoredContextEdit) {
+	r := o.(*protocol.SetNote)
+	stored.Op, stored.Text = protocol.EditNote, r.Note
+	note := ""
+	if r.Note != nil {
+		note = *r.Note
+	}
+	w.expectTargets(&r.ContextTargets, &stored, e, func(i modelItem) bool { return i.ofClient != note })
+	if r.Note != nil && (strings.TrimSpace(note) == "" || len([]rune(note)) > 2000) {
+		stored.IDs, e.kind = nil, protocol.KindInvalidParams
+	}
 	return stored
 }
 

@@ -19,6 +19,8 @@ func contextEdits() []contextEdit {
 			"Protects items from prune, trim and compaction, or removes the protection."),
 		editRow[ContextReplaceParams, ContextReplaceResponse]("replace",
 			"Replaces the text of a tool output or of reasoning."),
+		editRow[ContextSetNoteParams, ContextSetNoteResponse]("setNote",
+			"Attaches a note to items, or removes it. The model never receives a note."),
 	}
 }
 
@@ -33,22 +35,31 @@ const (
 	EditPin     = "pin"
 	EditUnpin   = "unpin"
 	EditReplace = "replace"
+	EditNote    = "note"
 )
 
-// ContextItemMarks are members of a ContextItem that operations set, and that do not decide whether it is sent.
+// ContextItemMarks are members of a ContextItem that operations set, and that do not decide whether it is sent. Note is
+// absent if the item has none.
 type ContextItemMarks struct {
-	Pinned   bool `json:"pinned"`
-	Replaced bool `json:"replaced"`
+	Pinned   bool   `json:"pinned"`
+	Replaced bool   `json:"replaced"`
+	Note     string `json:"note,omitempty"`
 }
 
 // appendMarks appends what encoding/json writes of the marks.
 func (m *ContextItemMarks) appendMarks(b []byte) []byte {
 	b = strconv.AppendBool(append(b, `,"pinned":`...), m.Pinned)
-	return strconv.AppendBool(append(b, `,"replaced":`...), m.Replaced)
+	b = strconv.AppendBool(append(b, `,"replaced":`...), m.Replaced)
+	if m.Note != "" {
+		b = AppendString(append(b, `,"note":`...), m.Note)
+	}
+	return b
 }
 
 // marksSize returns the approximate number of bytes that appendMarks appends.
-func (m *ContextItemMarks) marksSize() int { return len(`,"pinned":false,"replaced":false`) }
+func (m *ContextItemMarks) marksSize() int {
+	return len(`,"pinned":false,"replaced":false,"note":""`) + len(m.Note)
+}
 
 // SetInclusion excludes items, or includes them again. An include also brings back items that a compaction, a trim or
 // a deletion took out of the list, by their ids.
@@ -176,4 +187,32 @@ func (o *Replace) contextOperation() ContextOperationVariant { return o }
 
 func (o *Replace) response(e ContextEdited) ContextReplaceResponse {
 	return ContextReplaceResponse{Revision: e.Revision, Usage: e.Usage}
+}
+
+// SetNote attaches a note to items. A null or absent note removes it.
+type SetNote struct {
+	ContextTargets
+	Note *string `json:"note,omitempty"`
+}
+
+// MaxContextNote is the maximum length of a note, in characters.
+const MaxContextNote = 2000
+
+// ContextSetNoteParams attaches a note to items, or removes it.
+type ContextSetNoteParams struct {
+	ContextRequest
+	SetNote
+}
+
+// ContextSetNoteResponse counts the items that changed, and the targets that are no items.
+type ContextSetNoteResponse struct {
+	Revision int64 `json:"revision"`
+	Changed  int   `json:"changed"`
+	Ignored  int   `json:"ignored"`
+}
+
+func (o *SetNote) contextOperation() ContextOperationVariant { return o }
+
+func (o *SetNote) response(e ContextEdited) ContextSetNoteResponse {
+	return ContextSetNoteResponse{Revision: e.Revision, Changed: e.Changed, Ignored: e.Ignored}
 }

@@ -178,6 +178,8 @@ export type ClientRequest =
   | { jsonrpc?: "2.0"; id: RequestId; method: "context/pin"; params: ContextPinParams }
   /** Replaces the text of a tool output or of reasoning. */
   | { jsonrpc?: "2.0"; id: RequestId; method: "context/replace"; params: ContextReplaceParams }
+  /** Attaches a note to items, or removes it. The model never receives a note. */
+  | { jsonrpc?: "2.0"; id: RequestId; method: "context/setNote"; params: ContextSetNoteParams }
   /** Returns the price before and after edits, and changes nothing. */
   | { jsonrpc?: "2.0"; id: RequestId; method: "context/preview"; params: ContextPreviewParams }
   /** Returns the next model request as it would be sent. */
@@ -740,6 +742,7 @@ export interface ContextItem {
   notSentReason?: NotSentReason;
   pinned: boolean;
   replaced: boolean;
+  note?: string;
   superseded?: boolean;
   tokens: number;
   bytes: number;
@@ -811,7 +814,7 @@ export interface ContextNetPrice {
 }
 
 /** ContextOperation is a context edit: {"type": "setInclusion", "ids": [...], ...}. */
-export type ContextOperation = SetInclusion | PruneByIndices | Prune | Pin | Replace;
+export type ContextOperation = SetInclusion | PruneByIndices | Prune | Pin | Replace | SetNote;
 
 /** ContextPart is a part of a context item: a text, an image with its URL, or data. Data is encrypted content, or the JSON of a part or an item of an unknown type; Text has it. */
 export interface ContextPart {
@@ -991,6 +994,22 @@ export interface ContextSetInclusionResponse {
   changed: number;
   ignored: number;
   usage: ContextUsage;
+}
+
+/** ContextSetNoteParams attaches a note to items, or removes it. */
+export interface ContextSetNoteParams {
+  threadId: string;
+  expectedRevision?: number | null;
+  indices?: Array<number> | null;
+  ids?: Array<string> | null;
+  note?: string | null;
+}
+
+/** ContextSetNoteResponse counts the items that changed, and the targets that are no items. */
+export interface ContextSetNoteResponse {
+  revision: number;
+  changed: number;
+  ignored: number;
 }
 
 /** ContextSuggestGoal is the size of the next request: a number of tokens, or the share of its tokens that go. Exactly one is there. */
@@ -2459,6 +2478,14 @@ export interface SetInclusion {
   included: boolean;
 }
 
+/** SetNote attaches a note to items. A null or absent note removes it. */
+export interface SetNote {
+  type: "setNote";
+  indices?: Array<number> | null;
+  ids?: Array<string> | null;
+  note?: string | null;
+}
+
 /** SkillDependencies are the declared dependencies of a skill. The server installs none of them. */
 export interface SkillDependencies {
   tools: Array<SkillToolDependency>;
@@ -3868,6 +3895,8 @@ export interface Methods {
   "context/pin": { params: ContextPinParams; result: ContextPinResponse };
   /** Replaces the text of a tool output or of reasoning. */
   "context/replace": { params: ContextReplaceParams; result: ContextReplaceResponse };
+  /** Attaches a note to items, or removes it. The model never receives a note. */
+  "context/setNote": { params: ContextSetNoteParams; result: ContextSetNoteResponse };
   /** Returns the price before and after edits, and changes nothing. */
   "context/preview": { params: ContextPreviewParams; result: ContextPreviewResponse };
   /** Returns the next model request as it would be sent. */

@@ -10,6 +10,7 @@ func operations() []operation {
 		row(pruning{}),
 		row(pinning{}),
 		row(replacement{}),
+		row(noting{}),
 	}
 }
 
@@ -19,11 +20,13 @@ type marks struct {
 	PlaceholderNote string
 	// Text replaces the item's own text, unless it is nil.
 	Text *string
+	// Note is the note of a client, or "". The model does not receive it.
+	Note string
 }
 
 // shown returns the marks that clients see.
 func (v *visibility) shown() protocol.ContextItemMarks {
-	return protocol.ContextItemMarks{Pinned: v.pinned, Replaced: v.Text != nil}
+	return protocol.ContextItemMarks{Pinned: v.pinned, Replaced: v.Text != nil, Note: v.Note}
 }
 
 // operationOf is an operation of clients. Its requests have the type R.
