@@ -1,12 +1,17 @@
 package core_test
 
 import (
+	"encoding/json"
+	"math/rand/v2"
+	"reflect"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"appserver/core"
 	"appserver/protocol"
+	"appserver/test/sample"
 )
 
 // This file is the part of the model that knows the operations. Random tests draw each operation from the table of the
@@ -174,6 +179,59 @@ func (f modelVisibility) restored() modelVisibility {
 		}
 	}
 	return f
+}
+
+// TestEveryOperationIsMadeEverywhere makes each operation of the protocol alone and by an apply, undoes and redoes it,
+// excludes and restores the items, and loads the thread from a snapshot. The model checks each step.
+func TestEveryOperationIsMadeEverywhere(t *testing.T) {
+	for _, zero := range protocol.ContextOperations() {
+		t.Run(protocol.ContextMethod(zero), func(t *testing.T) {
+			e := &explorer{newMachine(t.Fatalf)}
+			e.take(e.start(protocol.HistoryPaginated))
+			e.take(core.InjectItems{To: e.caller(), Env: &e.world, Items: conversationItems(t)})
+			all := protocol.ContextTargets{Indices: []int64{0, 1, 2, 3, 4}}
+			rng, changes := rand.New(rand.NewPCG(1, 2)), 0
+			for range 500 {
+				o := sample.RandomOperations(rng, []string{"r1", "r2", "r3", "r4", "r5"}).Draw(t)
+				if reflect.TypeOf(o) != reflect.TypeOf(zero) || changes == 10 {
+					continue
+				}
+				before, revision := e.state(), e.thread.ContextRevision()
+				if e.take(core.EditContext{To: e.caller(), Operation: o}); e.thread.ContextRevision() == revision {
+					continue
+				}
+				changes++
+				after := e.state()
+				require.NotEqual(t, before, after)
+				e.take(core.UndoContext{To: e.caller()})
+				require.Equal(t, before, e.state())
+				e.take(core.ApplyContext{To: e.caller(), Operations: []protocol.ContextOperation{{ContextOperationVariant: o}}})
+				require.Equal(t, after, e.state())
+				e.checker.checkLoaded(e.machine, e.checker.continueLoad(e.machine).Thread(e.options))
+				e.take(core.EditContext{To: e.caller(), Operation: &protocol.SetInclusion{ContextTargets: all}})
+				e.take(core.RestoreContext{To: e.caller()})
+				e.checker.checkLoaded(e.machine, e.checker.continueLoad(e.machine).Thread(e.options))
+			}
+			require.NotZero(t, changes, "no request changes anything")
+		})
+	}
+}
+
+// conversationItems are a message, a reasoning, a call and its output, and an answer.
+func conversationItems(t *testing.T) []protocol.ResponseItem {
+	p := protocol.ThreadInjectItemsParams{}
+	for _, item := range []string{
+		`{"type":"message","role":"user","content":[{"type":"input_text","text":"hello"}]}`,
+		`{"type":"reasoning","summary":[{"type":"summary_text","text":"hm"}]}`,
+		`{"type":"function_call","name":"view","arguments":"{}","call_id":"f1"}`,
+		`{"type":"function_call_output","call_id":"f1","output":"a b c"}`,
+		`{"type":"message","role":"assistant","content":[{"type":"output_text","text":"done"}]}`,
+	} {
+		p.Items = append(p.Items, json.RawMessage(item))
+	}
+	items, err := p.Decode()
+	require.Nil(t, err)
+	return items
 }
 
 // TestTheModelKnowsEveryOperation requires a row of the model for each operation that random tests draw.
