@@ -11,6 +11,7 @@ import type { ContextItem, ContextPart, ContextReadItemResponse } from "../wire/
 import { openDialog } from "./dialogs.tsx";
 import { reveal } from "../store/reveal.ts";
 import { replaceable } from "./context.tsx";
+import { ItemNote } from "./note.tsx";
 
 /** maxShown is the number of characters of a text that is shown at first. */
 const maxShown = 4000;
@@ -44,6 +45,7 @@ export function ItemDetails({ item, store }: { item: ContextItem; store: ThreadS
 					<Parts title={replaced ? "Original" : ""} parts={content.original} />
 				</>
 			)}
+			<ItemNote item={item} threadId={store.id} />
 			<div class="details-actions">
 				<button type="button" class="small" onClick={() => change({ included: !item.included })}>{item.included ? "Exclude" : "Include"}</button>
 				<button type="button" class="small" onClick={() => change({ pinned: !item.pinned })}>{item.pinned ? "Unpin" : "Pin"}</button>
