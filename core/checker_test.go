@@ -498,6 +498,9 @@ func (w *checker) checkLoaded(m *machine, loaded *core.Thread) {
 		w.same("view", viewOf(m, m.thread), viewOf(m, loaded))
 		w.same("timeline", encode(pageOf(m.thread, nil, most)), encode(pageOf(loaded, nil, most)))
 	}
+	if !w.overridden && !w.unsaved {
+		w.same("context items", encode(m.thread.ContextItems().Items), encode(loaded.ContextItems().Items))
+	}
 	w.same("resumable turn", encode(m.thread.Waits() || m.thread.Resumable()), encode(loaded.Resumable()))
 	if w.sameModel(m.thread, loaded) {
 		w.same("prompt items", encode(m.thread.Prompt().Items), encode(loaded.Prompt().Items))

@@ -76,25 +76,9 @@ func (s *step) editContext(in EditContext) {
 		line.ClientName = in.Client
 		changes = s.commitEdit(line)
 	}
-	s.reply(in.To, s.edited(in.Operation, len(changes), p.Ignored))
+	s.reply(in.To, protocol.RespondToEdit(in.Operation, protocol.ContextEdited{
+		Revision: s.context.Revision(), Changed: len(changes), Ignored: p.Ignored, Usage: s.contextUsage()}))
 	s.contextChanged(changes)
-}
-
-// edited returns the response to an operation.
-func (s *step) edited(operation protocol.ContextOperationVariant, changed, ignored int) any {
-	switch operation.(type) {
-	case *protocol.SetInclusion:
-		return protocol.ContextSetInclusionResponse{Revision: s.context.Revision(), Changed: changed, Ignored: ignored,
-			Usage: s.contextUsage()}
-	case *protocol.PruneByIndices:
-		return protocol.ContextPruneByIndicesResponse{Revision: s.context.Revision(), Removed: changed, Ignored: ignored,
-			Usage: s.contextUsage()}
-	case *protocol.Prune:
-		return protocol.ContextPruneResponse{Revision: s.context.Revision(), Changed: changed, Usage: s.contextUsage()}
-	case *protocol.Pin:
-		return protocol.ContextPinResponse{Revision: s.context.Revision(), Changed: changed, Ignored: ignored}
-	}
-	return protocol.ContextReplaceResponse{Revision: s.context.Revision(), Usage: s.contextUsage()}
 }
 
 func (s *step) undoContext(in UndoContext) {

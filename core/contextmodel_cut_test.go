@@ -160,7 +160,7 @@ func (m *contextModel) unTrim() {
 		case gone && !m.items[i].hidden:
 			m.items[i].modelVisibility = modelVisibility{hidden: true}
 		case shown(i) && m.items[i].hidden && !gone:
-			m.items[i].modelVisibility = modelVisibility{pinned: m.items[i].pinned}
+			m.items[i].modelVisibility = m.items[i].restored()
 		}
 	}
 }

@@ -3,6 +3,7 @@ package protocol
 import (
 	"encoding/json"
 	"reflect"
+	"slices"
 )
 
 // Caller identifies a request of a client: a connection, and the number that the server gave the
@@ -50,11 +51,8 @@ type Handler interface {
 	ContextReadItem(to Caller, p *ContextReadItemParams) error
 	ContextSearch(to Caller, p *ContextSearchParams) error
 	ContextGetUsage(to Caller, p *ContextGetUsageParams) error
-	ContextSetInclusion(to Caller, p *ContextSetInclusionParams) error
-	ContextPruneByIndices(to Caller, p *ContextPruneByIndicesParams) error
-	ContextPrune(to Caller, p *ContextPruneParams) error
-	ContextPin(to Caller, p *ContextPinParams) error
-	ContextReplace(to Caller, p *ContextReplaceParams) error
+	// ContextEdit serves the method of each ContextOperation.
+	ContextEdit(to Caller, r ContextRequest, o ContextOperationVariant) error
 	ContextPreview(to Caller, p *ContextPreviewParams) error
 	ContextGetPrompt(to Caller, p *ContextGetPromptParams) error
 	ContextSuggest(to Caller, p *ContextSuggestParams) error
@@ -153,10 +151,7 @@ func method[P, R any](name string, serve func(Handler, Caller, *P) error, doc st
 		Name: name, Params: reflect.TypeFor[P](), Result: reflect.TypeFor[R](), Doc: doc,
 		Serve: func(h Handler, to Caller, params json.RawMessage) error {
 			p := new(P)
-			if err := DecodeParams(params, p); err != nil {
-				return err
-			}
-			if err := checkUnserved(params, reflect.TypeFor[P]()); err != nil {
+			if err := decodeServed(params, p); err != nil {
 				return err
 			}
 			return serve(h, to, p)
@@ -191,8 +186,26 @@ func (m Method) experimental(members ...string) Method {
 	return m
 }
 
+// editMethods returns the methods of the operations on the context.
+func editMethods() (list []Method) {
+	for _, row := range contextEdits() {
+		list = append(list, Method{Name: row.method(), Params: row.params, Result: row.result, Doc: row.doc,
+			Serve: func(h Handler, to Caller, params json.RawMessage) error {
+				r, o, err := row.decode(params)
+				if err != nil {
+					return err
+				}
+				return h.ContextEdit(to, r, o)
+			}}.own())
+	}
+	return list
+}
+
 // Methods returns the table of methods.
-func Methods() []Method {
+func Methods() []Method { return slices.Concat(earlierMethods(), editMethods(), laterMethods()) }
+
+// earlierMethods returns the rows before the edits of the context.
+func earlierMethods() []Method {
 	return []Method{
 		method[InitializeParams, InitializeResponse]("initialize", Handler.Initialize,
 			"Opens the connection. All other requests before it are rejected.").beforeInitialize(),
@@ -284,17 +297,12 @@ func Methods() []Method {
 			"Finds a text, or a regular expression, in the whole texts of the context.").own(),
 		method[ContextGetUsageParams, ContextGetUsageResponse]("context/getUsage", Handler.ContextGetUsage,
 			"Returns the price of the context.").own(),
-		method[ContextSetInclusionParams, ContextSetInclusionResponse]("context/setInclusion", Handler.ContextSetInclusion,
-			"Excludes items from the context, or includes them again.").own(),
-		method[ContextPruneByIndicesParams, ContextPruneByIndicesResponse]("context/pruneByIndices",
-			Handler.ContextPruneByIndices,
-			"Deletes items from the context.").own(),
-		method[ContextPruneParams, ContextPruneResponse]("context/prune", Handler.ContextPrune,
-			"Excludes the items of some categories.").own(),
-		method[ContextPinParams, ContextPinResponse]("context/pin", Handler.ContextPin,
-			"Protects items from prune, trim and compaction, or removes the protection.").own(),
-		method[ContextReplaceParams, ContextReplaceResponse]("context/replace", Handler.ContextReplace,
-			"Replaces the text of a tool output or of reasoning.").own(),
+	}
+}
+
+// laterMethods returns the rows behind the edits of the context.
+func laterMethods() []Method {
+	return []Method{
 		method[ContextPreviewParams, ContextPreviewResponse]("context/preview", Handler.ContextPreview,
 			"Returns the price before and after edits, and changes nothing.").own(),
 		method[ContextGetPromptParams, ContextGetPromptResponse]("context/getPrompt", Handler.ContextGetPrompt,

@@ -61,32 +61,8 @@ func (p prices) OutputPriceRatio(model string) *float64 {
 	return p.setup.OutputPriceRatio(p.scope, model)
 }
 
-// ContextSetInclusion excludes or includes items.
-func (e *Engine) ContextSetInclusion(to protocol.Caller, p *protocol.ContextSetInclusionParams) error {
-	return e.editContext(to, p.ContextRequest, &p.SetInclusion)
-}
-
-// ContextPruneByIndices deletes items.
-func (e *Engine) ContextPruneByIndices(to protocol.Caller, p *protocol.ContextPruneByIndicesParams) error {
-	return e.editContext(to, p.ContextRequest, &p.PruneByIndices)
-}
-
-// ContextPrune excludes items by category.
-func (e *Engine) ContextPrune(to protocol.Caller, p *protocol.ContextPruneParams) error {
-	return e.editContext(to, p.ContextRequest, &p.Prune)
-}
-
-// ContextPin pins or unpins items.
-func (e *Engine) ContextPin(to protocol.Caller, p *protocol.ContextPinParams) error {
-	return e.editContext(to, p.ContextRequest, &p.Pin)
-}
-
-// ContextReplace replaces the text of an item.
-func (e *Engine) ContextReplace(to protocol.Caller, p *protocol.ContextReplaceParams) error {
-	return e.editContext(to, p.ContextRequest, &p.Replace)
-}
-
-func (e *Engine) editContext(to protocol.Caller, r protocol.ContextRequest, o protocol.ContextOperationVariant) error {
+// ContextEdit applies an operation.
+func (e *Engine) ContextEdit(to protocol.Caller, r protocol.ContextRequest, o protocol.ContextOperationVariant) error {
 	return e.changeThread(to, r.ThreadID, core.EditContext{To: to, Client: e.parts.Originator(to.Conn),
 		Expected: r.ExpectedRevision, Operation: o})
 }

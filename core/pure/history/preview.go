@@ -100,7 +100,7 @@ func (v *trial) try(i int, o protocol.ContextOperationVariant) *protocol.Error {
 		return errorOfEdit(i, err)
 	}
 	v.warn(i, p)
-	v.byID = append(v.byID, protocol.ContextOperation{ContextOperationVariant: v.nameByID(o)})
+	v.byID = append(v.byID, protocol.ContextOperation{ContextOperationVariant: byID(o, selection{History: v.History})})
 	if len(p.Places) > 0 {
 		v.apply(v.Encode(p))
 	}
@@ -181,9 +181,9 @@ func (h *History) sentForms() map[int]sentForm {
 	for i := range h.Shown() {
 		switch v := h.Item(i).visibility; {
 		case h.InPrompt(i):
-			all[i] = sentForm{itself: true, text: v.text}
+			all[i] = sentForm{itself: true, text: v.Text}
 		case h.PlaceholderSent(i):
-			all[i] = sentForm{placeholder: true, omitted: v.omitted, note: v.note}
+			all[i] = sentForm{placeholder: true, omitted: v.omitted, note: v.PlaceholderNote}
 		}
 	}
 	return all

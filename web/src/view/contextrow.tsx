@@ -78,6 +78,7 @@ function ItemRow({ item, store, s, first, onFocus }: RowProps & { item: ContextI
 					{suggestion && item.included &&
 						<span class="badge suggested" title={suggestion.text}>suggested: {reasonNames[suggestion.reason]}</span>}
 					{item.replaced && <span class="badge edited">replaced</span>}
+					{item.note && <span class="badge edited" title={item.note}>note</span>}
 					{item.pinned && change.pinned === undefined && <span class="badge pinned"><Icon name="pin" />pinned</span>}
 				</span>
 			</span>

@@ -12,6 +12,7 @@ import { CopyButton } from "../lib/copy.tsx";
 import type { ContextItem, ContextPart, ContextReadItemResponse } from "../wire/types.ts";
 import { openDialog } from "../store/dialog.ts";
 import { reveal } from "../store/reveal.ts";
+import { ItemNote } from "./note.tsx";
 
 /** maxShown is the number of characters of a text that is shown at first. */
 const maxShown = 4000;
@@ -46,6 +47,7 @@ export function ItemDetails({ item, store }: { item: ContextItem; store: ThreadS
 					<Parts title={replaced ? "Original" : ""} parts={content.original} />
 				</>
 			)}
+			<ItemNote item={item} threadId={store.id} />
 			<div class="details-actions">
 				<button type="button" class="small" onClick={() => change({ included: !item.included })}>{item.included ? "Exclude" : "Include"}</button>
 				<button type="button" class="small" onClick={() => change({ pinned: !item.pinned })}>{item.pinned ? "Unpin" : "Pin"}</button>

@@ -9,7 +9,7 @@ import { Usage } from "./usage.tsx";
 
 const names: Record<string, string> = {
 	exclude: "Exclude", include: "Include", delete: "Delete", prune: "Exclude a category", pin: "Pin", unpin: "Unpin",
-	replace: "Replace", apply: "Several edits", restore: "Restore", trim: "Trim", compact: "Compact", mask: "Shorten outputs",
+	replace: "Replace", note: "Note", apply: "Several edits", restore: "Restore", trim: "Trim", compact: "Compact", mask: "Shorten outputs",
 	summarize: "Edit the summary", revert: "Revert",
 };
 
