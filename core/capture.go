@@ -13,13 +13,6 @@ type CaptureTree struct {
 	Last protocol.StoredCheckpoint
 }
 
-// TreeCaptured ends a CaptureTree, with the tree or an error.
-type TreeCaptured struct {
-	Effect EffectID
-	Tree   protocol.StoredTree
-	Err    error
-}
-
 // DeleteCheckpoints deletes the refs of checkpoints, except those that the kept ones share. It has no
 // terminal input.
 type DeleteCheckpoints struct{ Points, Kept []protocol.StoredCheckpoint }

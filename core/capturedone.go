@@ -6,6 +6,13 @@ import (
 	"appserver/protocol"
 )
 
+// TreeCaptured ends a CaptureTree, with the tree or an error.
+type TreeCaptured struct {
+	Effect EffectID
+	Tree   protocol.StoredTree
+	Err    error
+}
+
 func (in TreeCaptured) apply(s *step) { s.treeCaptured(in) }
 
 func (s *step) treeCaptured(in TreeCaptured) {

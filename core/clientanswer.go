@@ -1,12 +1,21 @@
 package core
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
 
 	"appserver/protocol"
 )
+
+// ClientAnswer is the client's response to a request of the server. Err is set if the response is
+// an error.
+type ClientAnswer struct {
+	Request uint64
+	Result  json.RawMessage
+	Err     error
+}
 
 func (in ClientAnswer) apply(s *step) { s.clientAnswer(in) }
 

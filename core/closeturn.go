@@ -24,6 +24,10 @@ func storedError(err *protocol.TurnError) *protocol.StoredError {
 	return stored
 }
 
+// CloseInterrupted records the end of a turn that a dead server left under way. A turn that waits for an
+// answer only ends if Resumable is set.
+type CloseInterrupted struct{ Resumable bool }
+
 func (in CloseInterrupted) apply(s *step) {
 	if in.Resumable {
 		s.endDanglingTurn()

@@ -2,11 +2,37 @@ package core
 
 import "appserver/protocol"
 
+// ToolStarted reports that a command runs.
+type ToolStarted struct {
+	Effect    EffectID
+	ProcessID string
+}
+
 func (in ToolStarted) apply(s *step) { s.toolStarted(in) }
+
+// ToolOutput is a piece of a command's output.
+type ToolOutput struct {
+	Effect EffectID
+	Text   string
+}
 
 func (in ToolOutput) apply(s *step) { s.toolOutput(in) }
 
+// ToolDone ends a RunTool.
+type ToolDone struct {
+	Effect  EffectID
+	Result  ToolResult
+	Tracked *Tracked
+}
+
 func (in ToolDone) apply(s *step) { s.toolDone(in) }
+
+// FilesChanged has the changes of a background command while it was watched. It ends the wait of
+// its first call.
+type FilesChanged struct {
+	Effect  EffectID
+	Tracked *Tracked
+}
 
 func (in FilesChanged) apply(s *step) { s.filesChanged(in) }
 

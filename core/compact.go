@@ -188,6 +188,26 @@ func (s *step) compact() {
 	}
 }
 
+// runningCompaction is a compaction of the active turn, or the draft of one.
+type runningCompaction struct {
+	// client is the name of the client that asked for it, or "".
+	client   string
+	rules    *compaction.Rules
+	strategy string
+	plan     compaction.Plan
+	span     compaction.Span
+	began    time.Time
+	// tokensBefore is the cost of the next request without the compaction.
+	tokensBefore int64
+	// item is the thread item that shows it, or nil for a draft.
+	item *protocol.ThreadItem
+	// revision and items identify the context for which it was planned. from is the ordinal of the first
+	// line after it.
+	revision int64
+	items    int
+	from     int64
+}
+
 // summarize makes a summary without a model, and returns the strategy that made it.
 func (c *runningCompaction) summarize() (text, strategy string) {
 	if c.strategy == protocol.CompactUserMessages {

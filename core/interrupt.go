@@ -7,11 +7,27 @@ import (
 	"appserver/protocol"
 )
 
+// TurnInterrupt interrupts the active turn.
+type TurnInterrupt struct {
+	To     protocol.Caller
+	TurnID string
+}
+
 func (in TurnInterrupt) apply(s *step) { s.turnInterrupt(in) }
+
+// EndTurn interrupts the active turn before the thread is archived, deleted or replaced. A finished
+// turn keeps its outcome. turn/completed is not delayed.
+type EndTurn struct{}
 
 func (EndTurn) apply(s *step) { s.endTurn() }
 
+// ReleaseTurn completes a finished turn whose turn/completed is delayed.
+type ReleaseTurn struct{}
+
 func (ReleaseTurn) apply(s *step) { s.completePendingTurn() }
+
+// Shutdown ends the active turn, unless it waits for an answer only. There is no response.
+type Shutdown struct{}
 
 func (Shutdown) apply(s *step) { s.shutdown() }
 

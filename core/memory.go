@@ -53,7 +53,16 @@ type SetMemoryMode struct {
 
 func (Remember) effect() {}
 
-func (in Remembered) apply(s *step)    { s.remembered(in) }
+func (in Remembered) apply(s *step) { s.remembered(in) }
+
+// Recalled ends a Recall. The best match is first.
+type Recalled struct {
+	Effect EffectID
+	Repo   string
+	Found  []Memory
+	Err    error
+}
+
 func (in Recalled) apply(s *step)      { s.recalled(in) }
 func (in SetMemoryMode) apply(s *step) { s.setMemoryMode(in) }
 

@@ -6,9 +6,28 @@ import (
 	"appserver/protocol"
 )
 
+// ModelDone ends a ModelRequest with the rest of the answer.
+type ModelDone struct {
+	Effect EffectID
+	Answer Answer
+	// PromptID is the hash of the request, as [RenderedPrompt.ID] returns it, or "".
+	PromptID string
+}
+
 func (in ModelDone) apply(s *step) { s.modelDone(in) }
 
+// ModelFailed ends a ModelRequest with an error.
+type ModelFailed struct {
+	Effect EffectID
+	Err    *ModelError
+	// PromptID has the meaning of ModelDone.
+	PromptID string
+}
+
 func (in ModelFailed) apply(s *step) { s.modelFailed(in) }
+
+// TimerFired ends a Timer.
+type TimerFired struct{ Effect EffectID }
 
 func (in TimerFired) apply(s *step) { s.timerFired(in) }
 

@@ -1,9 +1,36 @@
 package core
 
 import (
+	"strings"
+
 	"appserver/core/pure/history"
 	"appserver/protocol"
 )
+
+// modelRequest is an active model request, with the open items of its answer.
+type modelRequest struct {
+	effect EffectID
+	// revision and items identify the context for which the request was built.
+	revision  int64
+	items     int
+	message   *openMessage
+	reasoning *openReasoning
+	searches  []openSearch // started searches of the provider
+	// summary is set for a request for a summary. answer is its text.
+	summary bool
+	answer  strings.Builder
+}
+
+// takeSearch removes a search that has begun.
+func (m *modelRequest) takeSearch(id string) (openSearch, bool) {
+	for i, o := range m.searches {
+		if o.id == id {
+			m.searches = append(m.searches[:i], m.searches[i+1:]...)
+			return o, true
+		}
+	}
+	return openSearch{}, false
+}
 
 // requestModel sends the next model request, after an automatic compaction if one is due.
 func (s *step) requestModel() {

@@ -249,13 +249,6 @@ type Prompt struct {
 	NoImages bool
 }
 
-// RenderedPrompt is a prompt as a provider gets it. Sources has, for each message, the indices of the items of the
-// prompt that it is made of.
-type RenderedPrompt struct {
-	Messages, Tools []json.RawMessage
-	Sources         [][]int
-}
-
 // Types of package toolspec that packages use which import the core only.
 type (
 	// ToolSpec offers a tool to the model.

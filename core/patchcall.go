@@ -12,7 +12,22 @@ import (
 	"appserver/protocol"
 )
 
+// PatchPlanned ends a PlanPatch, with the result of the patch or an error.
+type PatchPlanned struct {
+	Effect EffectID
+	Result *patch.Result
+	Err    error
+}
+
 func (in PatchPlanned) apply(s *step) { s.patchPlanned(in) }
+
+// PatchWritten ends a WritePatch. With Err no file changed.
+type PatchWritten struct {
+	Effect  EffectID
+	Err     error
+	Tracked *Tracked
+}
+
 func (in PatchWritten) apply(s *step) { s.patchWritten(in) }
 
 func patchTool() builtInTool {

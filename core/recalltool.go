@@ -233,11 +233,3 @@ type Recall struct {
 }
 
 func (Recall) effect() {}
-
-// Recalled ends a Recall. The best match is first.
-type Recalled struct {
-	Effect EffectID
-	Repo   string
-	Found  []Memory
-	Err    error
-}

@@ -19,6 +19,17 @@ type AnswerServer struct {
 	Answer   protocol.McpServerElicitationRequestResponse
 }
 
+// ServerQuestion is a question of an MCP server to the user.
+type ServerQuestion struct {
+	// Question identifies the question. It is unique among all servers.
+	Question uint64
+	Server   string
+	// Mode is form or url. Schema belongs to form; URL and ElicitationID belong to url.
+	Mode, Message      string
+	Schema, Meta       json.RawMessage
+	URL, ElicitationID string
+}
+
 func (in ServerQuestion) apply(s *step)          { s.serverQuestionAsked(in) }
 func (in ServerQuestionWithdrawn) apply(s *step) { s.serverQuestionWithdrawn(in) }
 func (AnswerServer) effect()                     {}

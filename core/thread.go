@@ -1,7 +1,6 @@
 package core
 
 import (
-	"encoding/json"
 	"strings"
 	"time"
 
@@ -142,17 +141,6 @@ type openQuestion struct {
 	request uint64
 	turnID  *string
 	askedAt time.Time
-}
-
-// ServerQuestion is a question of an MCP server to the user.
-type ServerQuestion struct {
-	// Question identifies the question. It is unique among all servers.
-	Question uint64
-	Server   string
-	// Mode is form or url. Schema belongs to form; URL and ElicitationID belong to url.
-	Mode, Message      string
-	Schema, Meta       json.RawMessage
-	URL, ElicitationID string
 }
 
 // overhead is the cost of the parts of a request that are not items.

@@ -41,13 +41,6 @@ func (s *step) track(dir string) *Track {
 
 func (s *step) keepsCheckpoints() bool { return s.active.env.Tracking.Worktree && !s.options.Ephemeral }
 
-// FilesChanged has the changes of a background command while it was watched. It ends the wait of
-// its first call.
-type FilesChanged struct {
-	Effect  EffectID
-	Tracked *Tracked
-}
-
 // recordChanges records the changes of a call of the active turn.
 func (s *step) recordChanges(t *Tracked) { s.recordChangesOf(s.active.id, t) }
 

@@ -6,11 +6,32 @@ import (
 	"appserver/protocol"
 )
 
+// TurnStart is input of the user: for a new turn, or for the active one.
+type TurnStart struct {
+	To     protocol.Caller
+	Params *protocol.TurnStartParams
+	// Images are the local images of the input, by path.
+	Images map[string]LocalImage
+	// Skills are the skills that the input names.
+	Skills []SkillText
+	// Permissions are those that the params name, or nil.
+	Permissions *Permissions
+	Env         TurnEnv
+}
+
 func (in TurnStart) apply(s *step) { s.turnStart(in) }
 
 // settings returns the settings of the turn.
 func (in TurnStart) settings(s *step) Settings {
 	return s.state.Settings.WithTurn(in.Params, in.Permissions)
+}
+
+// TurnSteer is input for the active turn.
+type TurnSteer struct {
+	To     protocol.Caller
+	Params *protocol.TurnSteerParams
+	Images map[string]LocalImage
+	Skills []SkillText
 }
 
 func (in TurnSteer) apply(s *step) { s.turnSteer(in) }

@@ -6,7 +6,6 @@ import (
 	"strings"
 	"time"
 
-	"appserver/core/pure/compaction"
 	"appserver/protocol"
 )
 
@@ -156,20 +155,6 @@ func (t *turn) metadata() *protocol.TurnMetadata {
 	return &protocol.TurnMetadata{Diff: t.diff.Summary}
 }
 
-// modelRequest is an active model request, with the open items of its answer.
-type modelRequest struct {
-	effect EffectID
-	// revision and items identify the context for which the request was built.
-	revision  int64
-	items     int
-	message   *openMessage
-	reasoning *openReasoning
-	searches  []openSearch // started searches of the provider
-	// summary is set for a request for a summary. answer is its text.
-	summary bool
-	answer  strings.Builder
-}
-
 // sentRequest is a model request without a terminal input yet, with the parts of its prompt that no line
 // has.
 type sentRequest struct {
@@ -177,12 +162,6 @@ type sentRequest struct {
 	system    string
 	tools     promptTools
 	startedAt time.Time
-}
-
-// promptTools are the tools of a prompt.
-type promptTools struct {
-	Tools     []ToolSpec     `json:"tools"`
-	WebSearch *WebSearchTool `json:"web_search,omitempty"`
 }
 
 // hashedTools are the tools of the last request with their hash. Most requests have the same tools, and encoding
@@ -278,26 +257,6 @@ type review struct {
 	answer string
 	// done is set once the thread has the result.
 	done bool
-}
-
-// runningCompaction is a compaction of the active turn, or the draft of one.
-type runningCompaction struct {
-	// client is the name of the client that asked for it, or "".
-	client   string
-	rules    *compaction.Rules
-	strategy string
-	plan     compaction.Plan
-	span     compaction.Span
-	began    time.Time
-	// tokensBefore is the cost of the next request without the compaction.
-	tokensBefore int64
-	// item is the thread item that shows it, or nil for a draft.
-	item *protocol.ThreadItem
-	// revision and items identify the context for which it was planned. from is the ordinal of the first
-	// line after it.
-	revision int64
-	items    int
-	from     int64
 }
 
 // userCommand is a running command of the user.

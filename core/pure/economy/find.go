@@ -1,6 +1,7 @@
 package economy
 
 import (
+	"cmp"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -42,6 +43,16 @@ type Finding struct {
 	// has, or "".
 	Places   []int
 	Outcomes []string
+}
+
+// note returns the text of the placeholder of the k-th item: the reason or the outcome of a failure, and the
+// command that includes the item again. The call itself says what it was.
+func (f *Finding) note(h *history.History, k int) string {
+	back := "$ recall " + h.Item(f.Places[k]).ID()
+	if why := cmp.Or(notes[f.Reason], f.Outcomes[k]); why != "" {
+		return why + "; " + back
+	}
+	return back
 }
 
 // exchange is a call with its output.

@@ -24,6 +24,13 @@ type marks struct {
 	Note string
 }
 
+// addTo adds marks to a column. Few items have any.
+func (m marks) addTo(column map[int32]marks, at int32) {
+	if m != (marks{}) {
+		column[at] = m
+	}
+}
+
 // shown returns the marks that clients see.
 func (v *visibility) shown() protocol.ContextItemMarks {
 	return protocol.ContextItemMarks{Pinned: v.pinned, Replaced: v.Text != nil, Note: v.Note}

@@ -120,13 +120,6 @@ func columnsOf(changes []Change) *changeColumns {
 	return c
 }
 
-// addTo adds marks to a column. Few items have any.
-func (m marks) addTo(column map[int32]marks, at int32) {
-	if m != (marks{}) {
-		column[at] = m
-	}
-}
-
 func (h *History) readEdits(in *snapshot.Reader) {
 	var edits []storedEdit
 	raw := in.Section()
