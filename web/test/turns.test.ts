@@ -1,3 +1,5 @@
+import { TurnChoice } from "../src/store/choice.ts";
+import { ThreadStore } from "../src/store/thread.ts";
 import { equal, test } from "./check.ts";
 import { failure, notification, openThread, serve } from "./server.ts";
 
@@ -72,4 +74,18 @@ test("a request that the server sends again is named until something comes, and 
 	error("of the turn", false);
 	error("of another", false, "old");
 	equal(store.notices.list.value.map((n) => n.text), ["of another"]); // the end of the turn shows the first one
+});
+
+test("a thread in plan mode stays in it, also if the composer is there before the thread", async () => {
+	const server = serve().on("thread/resume", () => ({
+		thread: { id: "t", cwd: "/w", status: { type: "idle" } }, model: "m", collaborationMode: { mode: "plan" },
+	}));
+	const store = new ThreadStore("t", server.caller);
+	const choice = new TurnChoice(store.settings);
+	await store.open();
+	equal([choice.planMode, choice.overrides()], [true, {}]);
+	choice.setPlanMode(false);
+	equal(choice.overrides(), { collaborationMode: { mode: "default", settings: { model: "m" } } });
+	store.settings.override(choice.overrides());
+	equal([choice.planMode, choice.overrides()], [false, {}]);
 });

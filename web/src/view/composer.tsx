@@ -2,6 +2,7 @@
 
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import * as app from "../store/app.ts";
+import { TurnChoice } from "../store/choice.ts";
 import { wordStart, type Completion } from "../store/completions.ts";
 import { reveal } from "../store/reveal.ts";
 import type { ThreadStore } from "../store/thread.ts";
@@ -12,7 +13,7 @@ import type { UserInput } from "../wire/types.ts";
 import { AttachmentList, useAttachments, type Attachments, type Image } from "./attachments.tsx";
 import { CompletionList, onCompletionKey, useCompletions } from "./completions.tsx";
 import { openRewind } from "./openrevert.tsx";
-import { Choice, TurnOptions } from "./options.tsx";
+import { TurnOptions } from "./options.tsx";
 
 /** twiceMs is the longest time between two presses of Escape that belong together. */
 const twiceMs = 600;
@@ -24,7 +25,7 @@ export function Composer({ store }: { store: ThreadStore }) {
 	const text = store.draft.text.value;
 	const attachments = useAttachments(store);
 	const [sending, setSending] = useState(false);
-	const choice = useMemo(() => new Choice(store), []);
+	const choice = useMemo(() => new TurnChoice(store.settings), []);
 	const area = useRef<HTMLTextAreaElement>(null);
 	const running = store.turns.current.value !== null;
 	const complete = useCompletions(store, text, area.current?.selectionStart ?? text.length, running);
@@ -85,7 +86,7 @@ function grow(el: HTMLElement): void {
 }
 
 /** submit sends a message. A message that begins with ! is a command of the user's shell. */
-async function submit(store: ThreadStore, content: string, images: readonly Image[], choice: Choice): Promise<void> {
+async function submit(store: ThreadStore, content: string, images: readonly Image[], choice: TurnChoice): Promise<void> {
 	if (content.startsWith("!") && images.length === 0) {
 		const command = content.slice(1).trim();
 		await app.connection.value!.call("thread/shellCommand", { threadId: store.id, command });
@@ -94,7 +95,7 @@ async function submit(store: ThreadStore, content: string, images: readonly Imag
 	const input: UserInput[] = images.map((i) => ({ type: "image", url: i.url }));
 	if (content !== "") input.unshift({ type: "text", text: content });
 	try {
-		await store.turns.send(input, choice.overrides(store));
+		await store.turns.send(input, choice.overrides());
 	} catch (error) {
 		if (!(error instanceof CallError) || error.kind !== "slashCommand") throw error;
 		await app.connection.value!.call("slashCommand/execute", { threadId: store.id, text: content });
@@ -123,7 +124,7 @@ function useMessageKeys(store: ThreadStore, send: () => Promise<void>): (e: Keyb
 
 interface BarProps {
 	store: ThreadStore;
-	choice: Choice;
+	choice: TurnChoice;
 	attachments: Attachments;
 	running: boolean;
 	sendable: boolean;
