@@ -74,6 +74,17 @@ export function merge(plan: Plan, item: ContextItem, change: Change): Plan {
 	return next;
 }
 
+/** without returns a plan without the changes that were applied. Changes that were planned meanwhile stay. */
+export function without(plan: Plan, applied: Plan): Plan {
+	const next = new Map<string, Change>();
+	for (const [id, change] of plan) {
+		const done = applied.get(id) ?? {};
+		const rest = Object.entries(change).filter(([name, value]) => done[name as keyof Change] !== value);
+		if (rest.length > 0) next.set(id, Object.fromEntries(rest));
+	}
+	return next;
+}
+
 /** Preferences is the part of localStorage that the plan uses. */
 type Preferences = Pick<Storage, "getItem" | "setItem" | "removeItem">;
 
@@ -159,7 +170,7 @@ export class EditPlan {
 		try {
 			const { call, threadId } = this.requests;
 			const done = await call("context/apply", { threadId, edits, expectedRevision: this.context.revision.value, when });
-			this.discard();
+			this.changes.value = without(this.changes.value, plan);
 			if (!done.applied) this.notices.add("done", "The changes apply when the turn ends.");
 		} catch (error) {
 			if (error instanceof CallError && error.kind === "staleRevision") {
