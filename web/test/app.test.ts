@@ -89,14 +89,15 @@ test("the page introduces itself, and lists threads and models", async () => {
 
 test("notifications change the list: new, renamed, working, archived and deleted threads", async () => {
 	const editor = await start();
-	localStorage.setItem("appserver.losses.b", "[]");
+	const stored = ["appserver.losses.b", "appserver.plan.b", "appserver.draft.b"];
+	for (const key of stored) localStorage.setItem(key, "[]");
 	await editor.notify("thread/started", { thread: thread("c") });
 	await editor.notify("thread/name/updated", { threadId: "a", threadName: "first" });
 	await editor.notify("thread/status/changed", { threadId: "a", status: { type: "active", activeFlags: [] } });
 	await editor.notify("thread/archived", { threadId: "c" });
 	await editor.notify("thread/deleted", { threadId: "b" });
 	equal(app.threads.value.map((t) => [t.id, t.name, t.status.type]), [["a", "first", "active"]]);
-	equal(localStorage.getItem("appserver.losses.b"), null);
+	equal(stored.map((key) => localStorage.getItem(key)), [null, null, null]);
 });
 
 test("the threads of an older search change nothing", async () => {

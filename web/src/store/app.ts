@@ -7,8 +7,7 @@ import { openTransport, type Transport } from "../wire/transport.ts";
 import type { Model, ServerNotification, Thread, ThreadStatus } from "../wire/types.ts";
 import * as questions from "./questions.ts";
 import { Delay } from "../lib/delay.ts";
-import { reportsKey } from "./losses.ts";
-import { ThreadStore } from "./thread.ts";
+import { forgetTexts, ThreadStore } from "./thread.ts";
 
 const threadPage = 50;
 /** inboxDelay and searchDelay join changes that come together. */
@@ -167,8 +166,7 @@ function receive(n: ServerNotification): void {
 			break;
 		case "thread/archived":
 		case "thread/deleted":
-			// It has texts of the thread.
-			if (n.method === "thread/deleted") localStorage.removeItem(reportsKey(n.params.threadId));
+			if (n.method === "thread/deleted") forgetTexts(n.params.threadId);
 			if (n.method === "thread/deleted" || !showArchived.value) {
 				threads.value = threads.value.filter((t) => t.id !== n.params.threadId);
 			}

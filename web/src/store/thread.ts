@@ -4,13 +4,13 @@ import { signal } from "@preact/signals";
 import { CallError } from "../wire/connection.ts";
 import type { ServerNotification } from "../wire/types.ts";
 import { ContextList } from "./context.ts";
-import { MessageDraft } from "./draft.ts";
+import { draftKey, MessageDraft } from "./draft.ts";
 import { Edits } from "./edits.ts";
 import { Find } from "./find.ts";
 import { Items } from "./items.ts";
 import { CompactionReports, reportsKey } from "./losses.ts";
 import { Notices } from "./notices.ts";
-import { EditPlan } from "./plan.ts";
+import { EditPlan, planKey } from "./plan.ts";
 import { Requests, type Caller } from "./requests.ts";
 import { Reverts } from "./reverts.ts";
 import { ThreadSettings } from "./settings.ts";
@@ -21,6 +21,11 @@ import { Turns } from "./turns.ts";
 export type ThreadPhase = "loading" | "ready" | "locked" | "archived" | "failed";
 
 const readOnlyKinds: Record<string, ThreadPhase> = { threadLocked: "locked", threadArchived: "archived" };
+
+/** forgetTexts removes the texts of a deleted thread from the browser. */
+export function forgetTexts(threadId: string): void {
+	for (const key of [draftKey(threadId), planKey(threadId), reportsKey(threadId)]) localStorage.removeItem(key);
+}
 
 /** ThreadStore has the parts of one open thread. */
 export class ThreadStore {
