@@ -113,6 +113,25 @@ test("the threads of an older search change nothing", async () => {
 	equal([ids(), held.map((h) => h.params["searchTerm"])], [["n"], ["old", "new"]]);
 });
 
+test("the threads of the other filter change nothing, and are not added", async () => {
+	const { server } = await start();
+	const held = server.hold("thread/list");
+	void app.loadMoreThreads();
+	app.listThreads(true);
+	await pass(20);
+	await held[1]!.answer({ data: [thread("old")], nextCursor: null });
+	await held[0]!.answer({ data: [thread("c")], nextCursor: null });
+	await pass(20);
+	equal([ids(), held.map((h) => [h.params["cursor"], h.params["archived"]])], [["old"], [["more", false], [null, true]]]);
+	app.listThreads(false);
+	app.listThreads(true);
+	await pass(20);
+	await held[3]!.answer({ data: [thread("old")], nextCursor: null });
+	await held[2]!.answer({ data: [thread("a")], nextCursor: null });
+	await pass(20);
+	equal(ids(), ["old"]);
+});
+
 test("the next page of threads is added once, without those that are listed", async () => {
 	const { server } = await start();
 	server.on("thread/list", () => ({ data: [thread("b"), thread("c")], nextCursor: null }));

@@ -4,7 +4,7 @@ import { signal } from "@preact/signals";
 import { CallError, Connection } from "../wire/connection.ts";
 import { dropSession } from "../wire/session.ts";
 import { openTransport, type Transport } from "../wire/transport.ts";
-import type { Model, ServerNotification, Thread, ThreadStatus } from "../wire/types.ts";
+import type { Model, ServerNotification, Thread } from "../wire/types.ts";
 import * as questions from "./questions.ts";
 import { Delay } from "../lib/delay.ts";
 import { forgetTexts, ThreadStore } from "./thread.ts";
@@ -18,9 +18,10 @@ const searchDelay = new Delay(200);
 export const connection = signal<Connection | null>(null);
 /** sessionFailure says why the page has no session, or is empty. */
 export const sessionFailure = signal("");
-/** threads has the loaded part of the list. moreThreads is the cursor of its next page, or null. */
+/** threads has the loaded part of the list. */
 export const threads = signal<readonly Thread[]>([]);
-export const moreThreads = signal<string | null>(null);
+/** moreThreads is the cursor of the next page of the list, or null. */
+const moreThreads = signal<string | null>(null);
 /** threadsLoaded is set when the list was read. */
 export const threadsLoaded = signal(false);
 /** showArchived lists archived threads instead of the others. */
@@ -81,7 +82,7 @@ async function loadModels(c: Connection): Promise<void> {
 	models.value = (await c.call("model/list", {}).catch(() => ({ data: [] as Model[] }))).data;
 }
 
-/** call sends a request of the page; a failure is shown. It returns null then. */
+/** attempt runs requests of the page. It returns null after a failure, which it shows. */
 export async function attempt<T>(run: (c: Connection) => Promise<T>): Promise<T | null> {
 	try {
 		return await run(connection.value!);
@@ -91,36 +92,47 @@ export async function attempt<T>(run: (c: Connection) => Promise<T>): Promise<T 
 	}
 }
 
-/** loadThreads loads the first page of the list. */
-export async function loadThreads(): Promise<void> {
-	const c = connection.value!;
-	const term = search.value.trim();
-	const wanted = () => search.value.trim() === term;
-	try {
-		if (term) {
-			const found = await c.call("thread/search", { searchTerm: term, limit: threadPage, archived: showArchived.value });
-			if (wanted()) setThreads(found.data.map((r) => r.thread), null);
-			return;
+/** ThreadPage is a part of the list. nextCursor is null at its end. */
+interface ThreadPage {
+	data: readonly Thread[];
+	nextCursor: string | null;
+}
+
+/** readThreads reads a page of the list. It returns null if that failed, or if another list is wanted meanwhile. */
+async function readThreads(cursor: string | null): Promise<ThreadPage | null> {
+	const searchTerm = search.value.trim();
+	const archived = showArchived.value;
+	const page = await attempt(async (c): Promise<ThreadPage> => {
+		if (searchTerm === "") {
+			return c.call("thread/list", { cursor, limit: threadPage, sortKey: "updated_at", modelProviders: [], archived });
 		}
-		const page = await c.call("thread/list", {
-			limit: threadPage, sortKey: "updated_at", modelProviders: [], archived: showArchived.value,
-		});
-		if (wanted()) setThreads(page.data, page.nextCursor);
-	} catch (error) {
-		if (error instanceof CallError && error.kind === "disconnected") throw error;
-		failure.value = (error as Error).message;
-	}
+		const found = await c.call("thread/search", { searchTerm, limit: threadPage, archived });
+		return { data: found.data.map((r) => r.thread), nextCursor: null };
+	});
+	return search.value.trim() === searchTerm && showArchived.value === archived ? page : null;
+}
+
+/** loadThreads loads the first page of the list. A failure is shown. */
+export async function loadThreads(): Promise<void> {
+	const page = await readThreads(null);
+	if (page) setThreads(page);
+}
+
+/** listThreads lists the archived threads, or the others. */
+export function listThreads(archived: boolean): void {
+	showArchived.value = archived;
+	void loadThreads();
 }
 
 /** searchThreads lists the threads with a text, soon after the last key. */
 export function searchThreads(text: string): void {
 	search.value = text;
-	searchDelay.start(() => void loadThreads().catch(() => undefined));
+	searchDelay.start(() => void loadThreads());
 }
 
-function setThreads(list: readonly Thread[], next: string | null): void {
-	threads.value = list;
-	moreThreads.value = next;
+function setThreads({ data, nextCursor }: ThreadPage): void {
+	threads.value = data;
+	moreThreads.value = nextCursor;
 	threadsLoaded.value = true;
 }
 
@@ -129,12 +141,10 @@ export async function loadMoreThreads(): Promise<void> {
 	const cursor = moreThreads.value;
 	if (!cursor) return;
 	moreThreads.value = null;
-	const page = await attempt((c) => c.call("thread/list", {
-		cursor, limit: threadPage, sortKey: "updated_at", modelProviders: [], archived: showArchived.value,
-	}));
+	const page = await readThreads(cursor);
 	if (!page) return;
 	const known = new Set(threads.value.map((t) => t.id));
-	setThreads([...threads.value, ...page.data.filter((t) => !known.has(t.id))], page.nextCursor);
+	setThreads({ ...page, data: [...threads.value, ...page.data.filter((t) => !known.has(t.id))] });
 }
 
 /** loadInbox reads the open requests of all threads, soon after something changed. */
@@ -148,17 +158,13 @@ function update(id: string, change: Partial<Thread>): void {
 	threads.value = threads.value.map((t) => (t.id === id ? { ...t, ...change } : t));
 }
 
-function setStatus(id: string, status: ThreadStatus): void {
-	update(id, { status });
-}
-
 function receive(n: ServerNotification): void {
 	switch (n.method) {
 		case "thread/started":
 			if (!threads.value.some((t) => t.id === n.params.thread.id)) threads.value = [n.params.thread, ...threads.value];
 			break;
 		case "thread/status/changed":
-			setStatus(n.params.threadId, n.params.status);
+			update(n.params.threadId, { status: n.params.status });
 			loadInbox();
 			break;
 		case "thread/name/updated":
@@ -173,11 +179,11 @@ function receive(n: ServerNotification): void {
 			if (current.value?.id === n.params.threadId) leave();
 			break;
 		case "thread/unarchived":
-			void loadThreads().catch(() => undefined);
+			void loadThreads();
 			if (current.value?.id === n.params.threadId) void current.value.open().catch(() => undefined);
 			break;
 		case "thread/archivedAndNewCreated":
-			void loadThreads().catch(() => undefined);
+			void loadThreads();
 			break;
 		case "serverRequest/resolved":
 			questions.resolved(n.params.requestId);
@@ -211,23 +217,26 @@ export function show(id: string): void {
 	location.hash = `#/thread/${id}`;
 }
 
-function leave(): void {
-	const former = current.value;
-	if (!former) return;
+/** close ends the open thread on this page. */
+function close(): void {
+	const store = current.value;
+	if (!store) return;
 	current.value = null;
-	former.dispose();
+	store.dispose();
+	void connection.value!.call("thread/unsubscribe", { threadId: store.id }).catch(() => undefined);
+}
+
+/** leave closes the open thread, and removes it from the address. */
+function leave(): void {
+	if (!current.value) return;
+	close();
 	if (location.hash !== "") history.replaceState(null, "", location.pathname + location.search);
-	void connection.value!.call("thread/unsubscribe", { threadId: former.id }).catch(() => undefined);
 }
 
 async function open(id: string): Promise<void> {
-	const former = current.value;
+	close();
 	const store = new ThreadStore(id, connection.value!);
 	current.value = store;
-	if (former) {
-		former.dispose();
-		void connection.value!.call("thread/unsubscribe", { threadId: former.id }).catch(() => undefined);
-	}
 	await store.open().catch(() => undefined); // the connection opens it again
 }
 

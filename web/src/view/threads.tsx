@@ -34,10 +34,7 @@ export function Threads() {
 			<div class="segments" role="group" aria-label="Filter">
 				{[false, true].map((archived) => (
 					<button type="button" aria-pressed={app.showArchived.value === archived}
-						onClick={() => {
-							app.showArchived.value = archived;
-							void app.loadThreads().catch(() => undefined);
-						}}>{archived ? "Archived" : "Active"}</button>
+						onClick={() => app.listThreads(archived)}>{archived ? "Archived" : "Active"}</button>
 				))}
 			</div>
 			{rows.length === 0
