@@ -47,10 +47,7 @@ export class Items {
 		private readonly requests: Requests, private readonly notices: Notices,
 		reported: ReadonlySignal<{ has(turnId: string): boolean }>,
 	) {
-		this.rows = computed(() => {
-			void this.timeline.changed.value;
-			return visibleEntries(this.timeline.entries, this.open.value, reported.value);
-		});
+		this.rows = computed(() => visibleEntries(this.timeline.entries, this.open.value, reported.value));
 	}
 
 	/** loadEnd replaces the entries by the newest page. */

@@ -28,7 +28,6 @@ export function CheckpointsPanel({ store }: { store: ThreadStore }) {
 	const [picked, setPicked] = useState<ReadonlySet<string>>(new Set());
 	const list = useResource(() => readPages(store, pages), [store, pages]);
 	useEffect(() => store.watch((n) => changing.has(n.method) && list.soon()), [list]);
-	void store.items.timeline.changed.value;
 	const names = turnNames(store);
 	const reverted = c.reverted.value;
 	return (

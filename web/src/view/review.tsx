@@ -108,7 +108,6 @@ function lastReview(store: ThreadStore): { text: string | null } | undefined {
 
 /** Findings shows the newest review of the thread. */
 export function Findings({ store, c }: { store: ThreadStore; c: Changes }) {
-	void store.items.timeline.changed.value;
 	const last = lastReview(store);
 	const review = useMemo(() => (last?.text ? parseReview(last.text) : null), [last?.text]);
 	if (!last) return null;

@@ -75,7 +75,6 @@ function TerminalRow({ t, store,
 function Output({ t, store }: { t: ThreadBackgroundTerminal; store: ThreadStore }) {
 	const box = useRef<HTMLPreElement>(null);
 	const atEnd = useRef(true);
-	void store.items.timeline.changed.value;
 	const entry = store.items.timeline.entries[store.items.timeline.indexOfItem(t.itemId)];
 	void entry?.version.value;
 	const call = entry ? undefined : store.context.byItemId.value.get(t.itemId)?.find((i) => i.category === "toolOutput");
