@@ -3,6 +3,7 @@
 import { effect, signal } from "@preact/signals";
 import { Delay } from "../lib/delay.ts";
 import { files, type FilePatch } from "../lib/patch.ts";
+import { toggled } from "../lib/toggled.ts";
 import { CallError } from "../wire/connection.ts";
 import type { ChangedTurn, Checkpoint, DiffSummary, ServerNotification } from "../wire/types.ts";
 import * as app from "./app.ts";
@@ -163,13 +164,6 @@ export class Changes {
 	toggle(path: string): void {
 		this.open.value = toggled(this.open.value, path);
 	}
-}
-
-/** toggled returns a set with or without a value. */
-export function toggled(set: ReadonlySet<string>, value: string): ReadonlySet<string> {
-	const next = new Set(set);
-	if (!next.delete(value)) next.add(value);
-	return next;
 }
 
 /** changesOf returns the changes of a thread. They keep their scope while the thread is open. */

@@ -1,6 +1,7 @@
 // The context items of a thread.
 
 import { batch, computed, signal } from "@preact/signals";
+import { textOfParts } from "../lib/format.ts";
 import type {
 	ContextGetItemsResponse, ContextItem, ContextItemsNotification, ContextUsage, ServerNotification,
 } from "../wire/types.ts";
@@ -102,7 +103,7 @@ export class ContextList {
 		const { item, sent, original } = await call("context/readItem", { threadId, id });
 		const parts = item.included && sent ? sent : original; // what is sent of an excluded item is a placeholder
 		const texts = parts.filter((p) => p.type === "text");
-		return { text: texts.map((p) => p.text ?? "").join("\n"), others: parts.length - texts.length };
+		return { text: textOfParts(texts), others: parts.length - texts.length };
 	}
 
 	/** notified takes a change of the list. If it does not fit, the whole list is read. */

@@ -1,6 +1,7 @@
 // The items of a thread: pages of its timeline, and what notifications add to them.
 
 import { computed, signal, type ReadonlySignal } from "@preact/signals";
+import { toggled } from "../lib/toggled.ts";
 import type {
 	ServerNotification, ThreadItem, ThreadTimelineListResponse, TimelineItem, UserMessageItem,
 } from "../wire/types.ts";
@@ -133,9 +134,7 @@ export class Items {
 
 	/** toggleSection shows the entries before a trim point, or hides them. */
 	toggleSection(trimPointId: string): void {
-		const next = new Set(this.open.value);
-		if (!next.delete(trimPointId)) next.add(trimPointId);
-		this.open.value = next;
+		this.open.value = toggled(this.open.value, trimPointId);
 	}
 
 	/** notified adds items and the ends of turns, and reads the end of the thread again if entries left it. */

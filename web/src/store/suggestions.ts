@@ -6,6 +6,7 @@ import type {
 	SuggestionReason,
 	SuggestionRisk,
 } from "../wire/types.ts";
+import { toggled } from "../lib/toggled.ts";
 import { CallError } from "../wire/connection.ts";
 import type { ContextList } from "./context.ts";
 import type { Notices } from "./notices.ts";
@@ -167,9 +168,7 @@ export class Suggestions {
 
 	/** toggleReason shows the reason of a card, or hides it. */
 	toggleReason(id: string): void {
-		const next = new Set(this.explained.value);
-		if (!next.delete(id)) next.add(id);
-		this.explained.value = next;
+		this.explained.value = toggled(this.explained.value, id);
 	}
 }
 

@@ -1,7 +1,7 @@
 // The checkpoints of a thread: compare them, and revert to one.
 
 import { useEffect, useState } from "preact/hooks";
-import { changesOf, toggled, turnNames } from "../store/changes.ts";
+import { changesOf, turnNames } from "../store/changes.ts";
 import { readConfig } from "../store/config.ts";
 import { connected, readOnlyReason } from "../store/resource.ts";
 import { useResource } from "./useresource.ts";
@@ -9,6 +9,7 @@ import type { ThreadStore } from "../store/thread.ts";
 import { Icon } from "../lib/icons.tsx";
 import { at } from "../lib/flatten.ts";
 import { age, firstLine, plural, visible } from "../lib/format.ts";
+import { toggled } from "../lib/toggled.ts";
 import type { Checkpoint } from "../wire/types.ts";
 import { openDialog } from "../store/dialog.ts";
 import { openSettings } from "./opensettings.tsx";

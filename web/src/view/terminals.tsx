@@ -6,7 +6,7 @@ import { useResource } from "./useresource.ts";
 import type { ThreadStore } from "../store/thread.ts";
 import { terminal } from "../lib/ansi.tsx";
 import { Icon } from "../lib/icons.tsx";
-import { relative, visible } from "../lib/format.ts";
+import { textOfParts, relative, visible } from "../lib/format.ts";
 import { scriptOf } from "../lib/shell.ts";
 import type { ServerNotification, ThreadBackgroundTerminal } from "../wire/types.ts";
 import { confirm } from "./confirm.tsx";
@@ -83,7 +83,7 @@ function Output({ t, store }: { t: ThreadBackgroundTerminal; store: ThreadStore 
 	const item = entry?.data.type === "item" ? entry.data.item : undefined;
 	const later = store.items.outputs.value.get(t.itemId) ?? "";
 	const output = item?.type === "commandExecution" ? item.aggregatedOutput ?? ""
-		: firstOutput(first.value.value?.original.map((p) => p.text ?? "").join("\n") ?? "") + later;
+		: firstOutput(textOfParts(first.value.value?.original ?? [])) + later;
 	useLayoutEffect(() => {
 		if (box.current && atEnd.current) box.current.scrollTop = box.current.scrollHeight;
 	}, [output]);
