@@ -31,7 +31,7 @@ export class Items {
 	readonly timeline = new Timeline();
 	/** open are the trim points whose earlier entries are shown. */
 	readonly open = signal<ReadonlySet<string>>(new Set());
-	/** marked are the items that the edit under the pointer changed. */
+	/** marked are the items of the edit or of the suggestion under the pointer. */
 	readonly marked = signal<ReadonlySet<string>>(new Set());
 	/** outputs has what background commands printed since the page was opened, by item. The timeline has the others. */
 	readonly outputs = signal<ReadonlyMap<string, string>>(new Map());

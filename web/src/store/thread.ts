@@ -98,6 +98,13 @@ export class ThreadStore {
 		if (this.settings.suggestionsWanted && !active) void this.suggestions.refresh();
 	}
 
+	/** mark marks the items of the timeline that some context items belong to, instead of the former ones. */
+	mark(contextIds: readonly string[]): void {
+		const ids = new Set(contextIds);
+		const items = this.context.items.value.filter((i) => ids.has(i.id));
+		this.items.marked.value = new Set(items.flatMap((i) => (i.itemId ? [i.itemId] : [])));
+	}
+
 	/** watch calls a function with each notification about the thread. It returns a function that ends this. */
 	watch(run: (n: ServerNotification) => void): () => void {
 		this.watchers.add(run);
