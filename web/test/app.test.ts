@@ -122,7 +122,7 @@ test("the threads of the other filter change nothing, and are not added", async 
 	await held[1]!.answer({ data: [thread("old")], nextCursor: null });
 	await held[0]!.answer({ data: [thread("c")], nextCursor: null });
 	await pass(20);
-	equal([ids(), held.map((h) => [h.params["cursor"], h.params["archived"]])], [["old"], [["more", false], [null, true]]]);
+	equal([ids(), held.map((h) => h.params["archived"])], [["old"], [false, true]]);
 	app.listThreads(false);
 	app.listThreads(true);
 	await pass(20);

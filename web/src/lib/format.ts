@@ -58,7 +58,8 @@ export function visible(text: string): string {
 }
 
 /** textOfParts returns the text of an item. A part without a text, such as an image, is an empty line. */
-export const textOfParts = (parts: readonly { text?: string | null }[]): string => parts.map((p) => p.text ?? "").join("\n");
+export const textOfParts = (parts: readonly { text?: string | null }[]): string =>
+	parts.map((p) => p.text ?? "").join("\n");
 
 /** firstLine returns the first line that is not empty, shortened to n characters. */
 export function firstLine(text: string, n: number): string {

@@ -16,6 +16,8 @@ const searchDelay = new Delay(200);
 
 /** connection is the connection to the server, or null without a session. */
 export const connection = signal<Connection | null>(null);
+/** connected reports whether requests can be sent. What calls it while it renders is rendered again after a change. */
+export const connected = (): boolean => connection.value?.state.value === "open";
 /** sessionFailure says why the page has no session, or is empty. */
 export const sessionFailure = signal("");
 /** threads has the loaded part of the list. */

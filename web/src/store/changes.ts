@@ -6,7 +6,7 @@ import { files, type FilePatch } from "../lib/patch.ts";
 import { toggled } from "../lib/toggled.ts";
 import { CallError } from "../wire/connection.ts";
 import type { ChangedTurn, Checkpoint, DiffSummary, ServerNotification } from "../wire/types.ts";
-import * as app from "./app.ts";
+import { connected } from "./app.ts";
 import type { ThreadStore } from "./thread.ts";
 
 const delayMs = 300;
@@ -62,7 +62,7 @@ export class Changes {
 		const stopWatching = this.store.watch((n) => this.notified(n));
 		const stop = effect(() => {
 			void this.scope.value;
-			if (app.connection.value?.state.value === "open") void this.load();
+			if (connected()) void this.load();
 		});
 		return () => {
 			this.delay.stop();

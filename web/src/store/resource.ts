@@ -3,8 +3,7 @@
 import { effect, signal } from "@preact/signals";
 import { Delay } from "../lib/delay.ts";
 import { CallError } from "../wire/connection.ts";
-import * as app from "./app.ts";
-import type { ThreadStore } from "./thread.ts";
+import { connected } from "./app.ts";
 
 const delayMs = 300;
 
@@ -41,7 +40,7 @@ export class Resource<T> {
 	/** start loads when the page is connected. It returns a function that ends this. */
 	start(): () => void {
 		const stop = effect(() => {
-			if (app.connection.value?.state.value === "open") void this.load();
+			if (connected()) void this.load();
 		});
 		return () => {
 			this.run++;
@@ -49,15 +48,4 @@ export class Resource<T> {
 			stop();
 		};
 	}
-}
-
-/** connected reports whether requests can be sent. */
-export const connected = (): boolean => app.connection.value?.state.value === "open";
-
-/** readOnlyReason returns why a thread cannot be changed now, or "". */
-export function readOnlyReason(store: ThreadStore): string {
-	if (!connected()) return "The connection to the server is lost.";
-	if (store.phase.value === "archived") return "The thread is archived.";
-	if (store.phase.value === "locked") return "Another program has the thread open.";
-	return store.turns.current.value !== null ? "A turn is in progress." : "";
 }

@@ -1,7 +1,7 @@
 // The changes of files of a thread.
 
 import { useEffect } from "preact/hooks";
-import * as app from "../store/app.ts";
+import { connected } from "../store/app.ts";
 import { changesOf, turnNames, type Changes } from "../store/changes.ts";
 import { diffSplit, splitDiff } from "../store/panels.ts";
 import type { ThreadStore } from "../store/thread.ts";
@@ -110,7 +110,7 @@ function NotCaptured({ c }: { c: Changes }) {
 }
 
 function Retry({ c }: { c: Changes }) {
-	return <button type="button" onClick={() => void c.load()} disabled={app.connection.value?.state.value !== "open"}>Try again</button>;
+	return <button type="button" onClick={() => void c.load()} disabled={!connected()}>Try again</button>;
 }
 
 function Failed({ c }: { c: Changes }) {

@@ -1,9 +1,10 @@
 // The checkpoints of a thread: compare them, and revert to one.
 
 import { useEffect, useState } from "preact/hooks";
+import { connected } from "../store/app.ts";
 import { changesOf, turnNames } from "../store/changes.ts";
 import { readConfig } from "../store/config.ts";
-import { connected, readOnlyReason } from "../store/resource.ts";
+import { readOnlyReason } from "../store/readonly.ts";
 import { useResource } from "./useresource.ts";
 import type { ThreadStore } from "../store/thread.ts";
 import { Icon } from "../lib/icons.tsx";

@@ -30,8 +30,7 @@ export function Composer({ store }: { store: ThreadStore }) {
 	const running = store.turns.current.value !== null;
 	const complete = useCompletions(store, text, area.current?.selectionStart ?? text.length, running);
 	const empty = text.trim() === "" && attachments.images.length === 0;
-	const online = app.connection.value?.state.value === "open";
-	const sendable = online && store.phase.value === "ready" && !sending && !empty;
+	const sendable = app.connected() && store.phase.value === "ready" && !sending && !empty;
 
 	useEffect(() => grow(area.current!), [text]);
 	useEffect(() => area.current?.focus(), []);
@@ -86,7 +85,9 @@ function grow(el: HTMLElement): void {
 }
 
 /** submit sends a message. A message that begins with ! is a command of the user's shell. */
-async function submit(store: ThreadStore, content: string, images: readonly Image[], choice: TurnChoice): Promise<void> {
+async function submit(
+	store: ThreadStore, content: string, images: readonly Image[], choice: TurnChoice,
+): Promise<void> {
 	if (content.startsWith("!") && images.length === 0) {
 		const command = content.slice(1).trim();
 		await app.connection.value!.call("thread/shellCommand", { threadId: store.id, command });

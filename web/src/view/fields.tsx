@@ -3,7 +3,7 @@
 import { useState } from "preact/hooks";
 import * as app from "../store/app.ts";
 import { readConfig, sourceName } from "../store/config.ts";
-import { connected, type Resource } from "../store/resource.ts";
+import type { Resource } from "../store/resource.ts";
 import { useResource } from "./useresource.ts";
 import { at } from "../lib/flatten.ts";
 import { visible } from "../lib/format.ts";
@@ -88,7 +88,7 @@ function Field({ name, label, kind, help, c, config }: FieldProps) {
 				<Control id={id} kind={kind} current={at(c.config, name)} draft={draft} failed={failed} setDraft={setDraft}
 					write={write} />
 				{source?.type === "user" &&
-					<button type="button" class="small" disabled={!connected()} onClick={reset}>Use the default</button>}
+					<button type="button" class="small" disabled={!app.connected()} onClick={reset}>Use the default</button>}
 			</div>
 			<p id={`${id}-help`} class="faint setting-help">{help} · <span class="setting-source">{sourceName(source)}</span></p>
 			{outcome && <p class={failed ? "error-text" : "good-text"} role={failed ? "alert" : "status"}>{outcome.text}</p>}
@@ -125,7 +125,7 @@ interface ControlProps {
 function Control({ id, kind, current, draft, failed, setDraft, write }: ControlProps) {
 	const shown = draft ?? (current === null || typeof current === "object" ? "" : String(current));
 	const save = () => void write(kind === "number" ? Number(shown) : shown.trim());
-	const common = { id, disabled: !connected(), "aria-invalid": failed, "aria-describedby": `${id}-help` };
+	const common = { id, disabled: !app.connected(), "aria-invalid": failed, "aria-describedby": `${id}-help` };
 	if (kind === "boolean") {
 		return <input type="checkbox" {...common} checked={current === true}
 			onChange={(e) => void write(e.currentTarget.checked)} />;
@@ -148,7 +148,7 @@ function Control({ id, kind, current, draft, failed, setDraft, write }: ControlP
 			if (draft !== null) save();
 		},
 	};
-	const unsavable = !connected() || shown.trim() === "";
+	const unsavable = !app.connected() || shown.trim() === "";
 	return (
 		<>
 			{kind === "text" ? <input type="text" {...common} {...typed} /> : <input type="number" {...common} {...typed} />}

@@ -2,7 +2,7 @@
 
 import { sharedText, type CompactionReport, type LossReport } from "../store/losses.ts";
 import type { ThreadStore } from "../store/thread.ts";
-import { count, textOfParts, plural, visible } from "../lib/format.ts";
+import { count, plural, textOfParts, visible } from "../lib/format.ts";
 import type { CompactionLoss } from "../wire/types.ts";
 import { Fold } from "./fold.tsx";
 import { showContext, showRemoved } from "../store/panels.ts";

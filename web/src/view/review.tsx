@@ -3,7 +3,7 @@
 import { useMemo, useState } from "preact/hooks";
 import * as app from "../store/app.ts";
 import type { Changes } from "../store/changes.ts";
-import { readOnlyReason } from "../store/resource.ts";
+import { readOnlyReason } from "../store/readonly.ts";
 import type { ThreadStore } from "../store/thread.ts";
 import { parseReview } from "../lib/review.ts";
 import { Icon } from "../lib/icons.tsx";

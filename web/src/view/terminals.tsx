@@ -1,12 +1,12 @@
 // The commands of a thread that run in the background.
 
 import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
-import { connected } from "../store/resource.ts";
+import { connected } from "../store/app.ts";
 import { useResource } from "./useresource.ts";
 import type { ThreadStore } from "../store/thread.ts";
 import { terminal } from "../lib/ansi.tsx";
 import { Icon } from "../lib/icons.tsx";
-import { textOfParts, relative, visible } from "../lib/format.ts";
+import { relative, textOfParts, visible } from "../lib/format.ts";
 import { scriptOf } from "../lib/shell.ts";
 import type { ServerNotification, ThreadBackgroundTerminal } from "../wire/types.ts";
 import { confirm } from "./confirm.tsx";
