@@ -62,7 +62,7 @@ export class ThreadStore {
 		this.plan = new EditPlan(requests, this.context, notices, localStorage);
 		this.edits = new Edits(requests, this.context, notices);
 		this.draft = new MessageDraft(id, localStorage);
-		this.find = new Find(requests, this.items);
+		this.find = new Find(requests, this.items, notices);
 		this.suggestions = new Suggestions(requests, this.context, notices);
 		this.reverts = new Reverts(requests, notices, this.draft);
 		this.disposers = [this.suggestions.start(), this.plan.start()];
