@@ -89,3 +89,22 @@ test("a thread in plan mode stays in it, also if the composer is there before th
 	store.settings.override(choice.overrides());
 	equal([choice.planMode, choice.overrides()], [false, {}]);
 });
+
+test("a text is a message, a command of the shell or a slash command", async () => {
+	const server = serve().on("thread/shellCommand", () => ({})).on("slashCommand/execute", () => ({}))
+		.on("turn/start", ({ input }: { input: { text: string }[] }) => {
+			if (input[0]!.text === "/compact") throw failure("slashCommand");
+			return {};
+		});
+	const { turns } = await openThread(server);
+	const image = { url: "data:image/png;base64,AA" };
+	await turns.submit("! ls", [], {});
+	await turns.submit("! ls", [image], {});
+	await turns.submit("/compact", [], {});
+	equal(server.calls, [
+		["thread/shellCommand", { threadId: "t", command: "ls" }],
+		["turn/start", { threadId: "t", input: [{ type: "text", text: "! ls" }, { type: "image", ...image }] }],
+		["turn/start", { threadId: "t", input: [{ type: "text", text: "/compact" }] }],
+		["slashCommand/execute", { threadId: "t", text: "/compact" }],
+	]);
+});

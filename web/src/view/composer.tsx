@@ -1,16 +1,14 @@
 // The composer: text, files, commands, skills and images.
 
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
-import * as app from "../store/app.ts";
+import { connected } from "../store/app.ts";
 import { TurnChoice } from "../store/choice.ts";
 import { wordStart, type Completion } from "../store/completions.ts";
 import { reveal } from "../store/reveal.ts";
 import type { ThreadStore } from "../store/thread.ts";
-import { CallError } from "../wire/connection.ts";
 import { Icon } from "../lib/icons.tsx";
 import { plural } from "../lib/format.ts";
-import type { UserInput } from "../wire/types.ts";
-import { AttachmentList, useAttachments, type Attachments, type Image } from "./attachments.tsx";
+import { AttachmentList, useAttachments, type Attachments } from "./attachments.tsx";
 import { CompletionList, onCompletionKey, useCompletions } from "./completions.tsx";
 import { openRewind } from "./openrevert.tsx";
 import { TurnOptions } from "./options.tsx";
@@ -30,7 +28,7 @@ export function Composer({ store }: { store: ThreadStore }) {
 	const running = store.turns.current.value !== null;
 	const complete = useCompletions(store, text, area.current?.selectionStart ?? text.length, running);
 	const empty = text.trim() === "" && attachments.images.length === 0;
-	const sendable = app.connected() && store.phase.value === "ready" && !sending && !empty;
+	const sendable = connected() && store.phase.value === "ready" && !sending && !empty;
 
 	useEffect(() => grow(area.current!), [text]);
 	useEffect(() => area.current?.focus(), []);
@@ -39,7 +37,7 @@ export function Composer({ store }: { store: ThreadStore }) {
 		if (!sendable) return;
 		setSending(true);
 		try {
-			await submit(store, text.trim(), attachments.images, choice);
+			await store.turns.submit(text.trim(), attachments.images, choice.overrides());
 			store.draft.set("");
 			attachments.clear();
 			reveal.end();
@@ -82,25 +80,6 @@ export function Composer({ store }: { store: ThreadStore }) {
 function grow(el: HTMLElement): void {
 	el.style.height = "auto";
 	el.style.height = `${Math.min(el.scrollHeight, innerHeight * maxHeight)}px`;
-}
-
-/** submit sends a message. A message that begins with ! is a command of the user's shell. */
-async function submit(
-	store: ThreadStore, content: string, images: readonly Image[], choice: TurnChoice,
-): Promise<void> {
-	if (content.startsWith("!") && images.length === 0) {
-		const command = content.slice(1).trim();
-		await app.connection.value!.call("thread/shellCommand", { threadId: store.id, command });
-		return;
-	}
-	const input: UserInput[] = images.map((i) => ({ type: "image", url: i.url }));
-	if (content !== "") input.unshift({ type: "text", text: content });
-	try {
-		await store.turns.send(input, choice.overrides());
-	} catch (error) {
-		if (!(error instanceof CallError) || error.kind !== "slashCommand") throw error;
-		await app.connection.value!.call("slashCommand/execute", { threadId: store.id, text: content });
-	}
 }
 
 /**
