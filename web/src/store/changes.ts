@@ -2,6 +2,7 @@
 
 import { effect, signal } from "@preact/signals";
 import { Delay } from "../lib/delay.ts";
+import { Newest } from "../lib/newest.ts";
 import { files, type FilePatch } from "../lib/patch.ts";
 import { toggled } from "../lib/toggled.ts";
 import { CallError } from "../wire/connection.ts";
@@ -52,7 +53,7 @@ export class Changes {
 	readonly target = signal<{ path: string; line: number } | null>(null);
 	/** reverted is the last revert of this page, until the user closes its notice. */
 	readonly reverted = signal<Reverted | null>(null);
-	private run = 0;
+	private readonly reads = new Newest();
 	private readonly delay = new Delay(delayMs);
 
 	constructor(private readonly store: ThreadStore) {}
@@ -86,16 +87,17 @@ export class Changes {
 	}
 
 	/** load reads the changes of the scope. What is shown stays until the answer comes. */
-	async load(): Promise<void> {
-		const run = ++this.run;
-		const scope = this.scope.peek();
-		void this.listCheckpoints(run);
+	load(): Promise<void> {
+		return this.reads.run((isNewest) => this.readAll(isNewest));
+	}
+
+	private async readAll(isNewest: () => boolean): Promise<void> {
+		void this.listCheckpoints(isNewest);
 		try {
-			const answer = await this.read(scope);
-			if (run !== this.run) return;
-			this.show(answer);
+			const answer = await this.read(this.scope.peek());
+			if (isNewest()) this.show(answer);
 		} catch (error) {
-			if (run !== this.run) return;
+			if (!isNewest()) return;
 			this.failure.value = (error as Error).message;
 			this.failureKind.value = error instanceof CallError ? error.kind : "";
 			if (this.failureKind.value !== "disconnected") this.phase.value = "failed";
@@ -117,10 +119,10 @@ export class Changes {
 	}
 
 	/** listCheckpoints reads the checkpoints to choose from. Without them the other scopes work. */
-	private async listCheckpoints(run: number): Promise<void> {
+	private async listCheckpoints(isNewest: () => boolean): Promise<void> {
 		const page = await this.store.requests.call("thread/checkpoint/list",
 			{ threadId: this.store.id, limit: checkpointPage }).catch(() => null);
-		if (page && run === this.run) this.checkpoints.value = page.data;
+		if (page && isNewest()) this.checkpoints.value = page.data;
 	}
 
 	private show(answer: { diff: string; cut: boolean; summary?: DiffSummary }): void {
