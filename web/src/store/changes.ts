@@ -8,6 +8,7 @@ import { toggled } from "../lib/toggled.ts";
 import { CallError } from "../wire/connection.ts";
 import type { ChangedTurn, Checkpoint, DiffSummary, ServerNotification } from "../wire/types.ts";
 import { connected } from "./app.ts";
+import { turnName } from "./reverts.ts";
 import type { ThreadStore } from "./thread.ts";
 
 const delayMs = 300;
@@ -171,14 +172,12 @@ export class Changes {
 /** changesOf returns the changes of a thread. They keep their scope while the thread is open. */
 export const changesOf = (store: ThreadStore): Changes => store.part(Changes);
 
-/** turnNames returns the user's message of each turn, or the kind of a turn that has none. */
+/** turnNames returns the names of the turns that the page knows: by their loaded items, or else by the context. */
 export function turnNames(store: ThreadStore): ReadonlyMap<string, string> {
 	const names = new Map<string, string>();
-	for (const e of store.items.timeline.entries) {
-		if (e.data.type !== "item" || names.has(e.data.turnId)) continue;
-		if (e.data.item.type === "contextCompaction") names.set(e.data.turnId, "Compaction of the context");
-		if (e.data.item.type !== "userMessage") continue;
-		names.set(e.data.turnId, e.data.item.content.map((c) => (c.type === "text" ? c.text : "")).join(" "));
+	for (const { data: d } of store.items.timeline.entries) {
+		if (d.type !== "item" || names.has(d.turnId)) continue;
+		if (d.item.type === "userMessage" || d.item.type === "contextCompaction") names.set(d.turnId, turnName(d.item).name);
 	}
 	for (const i of store.context.items.value) {
 		if (i.category === "userMessage" && i.turnId && !names.has(i.turnId)) names.set(i.turnId, i.preview);
