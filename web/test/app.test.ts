@@ -1,4 +1,5 @@
 import * as app from "../src/store/app.ts";
+import { titleOf } from "../src/store/titles.ts";
 import { inbox, questions } from "../src/store/questions.ts";
 import { equal, test } from "./check.ts";
 import { emit, pass, settle } from "./environment.ts";
@@ -193,6 +194,17 @@ test("the first message of a thread is its preview, and the end of its turn is a
 	await editor.notify("item/completed", { threadId: "a", turnId: "t1", item });
 	await editor.notify("turn/completed", { threadId: "a", turn: { id: "t1", status: "completed" } });
 	equal([app.threads.value[0]!.preview, app.announcement.value], ["fix it", "Turn completed."]);
+});
+
+test("a thread has its first message as its title, also if the list lacks it", async () => {
+	const editor = await start();
+	editor.server.on("thread/resume", () => ({ thread: thread("unlisted") }));
+	await openPage("unlisted");
+	const say = (text: string) => editor.notify("item/completed",
+		{ threadId: "unlisted", turnId: "t1", item: { type: "userMessage", id: "u", content: [{ type: "text", text }] } });
+	await say("fix it");
+	await say("and test it");
+	equal(titleOf(app.current.value!.settings.thread.value!), "fix it");
 });
 
 test("a failure of a request of the page is shown, but not a lost connection", async () => {

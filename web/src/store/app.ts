@@ -7,6 +7,7 @@ import { openTransport, type Transport } from "../wire/transport.ts";
 import type { Model, ServerNotification, Thread } from "../wire/types.ts";
 import * as questions from "./questions.ts";
 import { Delay } from "../lib/delay.ts";
+import { messageText } from "./items.ts";
 import { forgetTexts, ThreadStore } from "./thread.ts";
 
 const threadPage = 50;
@@ -160,50 +161,62 @@ function update(id: string, change: Partial<Thread>): void {
 	threads.value = threads.value.map((t) => (t.id === id ? { ...t, ...change } : t));
 }
 
+/** setPreview sets the preview of a thread, which is its first message. */
+function setPreview(id: string, preview: string): void {
+	if (threads.value.some((t) => t.id === id && t.preview === "")) update(id, { preview });
+}
+
+function remove(id: string): void {
+	threads.value = threads.value.filter((t) => t.id !== id);
+}
+
+/** receive takes a notification: first the state of the page, then the open thread, if it is about that. */
 function receive(n: ServerNotification): void {
+	notified(n);
+	const id = (n.params as { threadId?: string | null }).threadId;
+	if (current.value?.id === id) current.value?.apply(n);
+}
+
+/** notified follows the list of threads, the open questions, and the end of the open thread. */
+function notified(n: ServerNotification): void {
 	switch (n.method) {
 		case "thread/started":
 			if (!threads.value.some((t) => t.id === n.params.thread.id)) threads.value = [n.params.thread, ...threads.value];
-			break;
+			return;
 		case "thread/status/changed":
 			update(n.params.threadId, { status: n.params.status });
 			loadInbox();
-			break;
+			return;
 		case "thread/name/updated":
 			update(n.params.threadId, { name: n.params.threadName ?? null });
-			break;
+			return;
 		case "thread/archived":
-		case "thread/deleted":
-			if (n.method === "thread/deleted") forgetTexts(n.params.threadId);
-			if (n.method === "thread/deleted" || !showArchived.value) {
-				threads.value = threads.value.filter((t) => t.id !== n.params.threadId);
-			}
+			if (!showArchived.value) remove(n.params.threadId);
 			if (current.value?.id === n.params.threadId) leave();
-			break;
+			return;
+		case "thread/deleted":
+			forgetTexts(n.params.threadId);
+			remove(n.params.threadId);
+			if (current.value?.id === n.params.threadId) leave();
+			return;
 		case "thread/unarchived":
 			void loadThreads();
 			if (current.value?.id === n.params.threadId) void current.value.open().catch(() => undefined);
-			break;
+			return;
 		case "thread/archivedAndNewCreated":
 			void loadThreads();
-			break;
+			return;
 		case "serverRequest/resolved":
 			questions.resolved(n.params.requestId);
 			loadInbox();
-			break;
+			return;
+		case "item/completed":
+			if (n.params.item.type === "userMessage") setPreview(n.params.threadId, messageText(n.params.item));
+			return;
 		case "turn/completed":
 			update(n.params.threadId, { updatedAt: Math.floor(Date.now() / 1000) });
 			if (n.params.threadId === current.value?.id) announcement.value = `Turn ${n.params.turn.status}.`;
-			break;
-	}
-	const id = (n.params as { threadId?: string | null }).threadId;
-	const open = current.value;
-	if (open && id === open.id) {
-		open.apply(n);
-		const preview = n.method === "item/completed" && n.params.item.type === "userMessage" ? n.params.item : null;
-		const first = preview?.content.find((c) => c.type === "text");
-		const known = threads.value.find((t) => t.id === id);
-		if (first && known && known.preview === "") update(id, { preview: first.text });
+			return;
 	}
 }
 
