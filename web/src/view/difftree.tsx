@@ -8,7 +8,8 @@ import { linesOf, pairs, treeRows, type DiffLine, type FilePatch, type TreeRow }
 import { toggled } from "../lib/toggled.ts";
 import { VirtualList, type ListHandle } from "../lib/virtual.tsx";
 import { visible } from "../lib/format.ts";
-import { foldedLines, RowView, type DiffRow } from "./diffrows.tsx";
+import { foldedLines } from "./diff.tsx";
+import { RowView, type DiffRow } from "./diffrows.tsx";
 
 /** DiffTree shows the files of a diff. */
 export function DiffTree({ c }: { c: Changes }) {

@@ -46,10 +46,10 @@ export function Fields() {
 }
 
 /**
- * explain returns why a value was not written. If the file was changed in the meantime, the server reads it
- * again first: config/read has what the server read last.
+ * recover returns why a value was not written. If the file was changed in the meantime, it makes the server read the
+ * file again, because config/read returns what the server read last.
  */
-async function explain(error: Error): Promise<string> {
+async function recover(error: Error): Promise<string> {
 	if (!(error instanceof CallError) || error.kind !== "configVersionConflict") return visible(error.message);
 	const failed = await app.connection.value!.call("config/mcpServer/reload", {}).then(() => null, (e: Error) => e);
 	return failed ? visible(failed.message) : "The file was changed in the meantime, and was read again. Save once more.";
@@ -107,7 +107,7 @@ async function writeValue(c: ConfigReadResponse, keyPath: string, value: unknown
 		const reason = visible(done.overriddenMetadata?.message ?? "another source overrides it");
 		return { text: `Saved, without effect: ${reason}.`, failed: true, written: true };
 	} catch (error) {
-		return { text: await explain(error as Error), failed: true, written: false };
+		return { text: await recover(error as Error), failed: true, written: false };
 	}
 }
 
