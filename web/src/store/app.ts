@@ -263,3 +263,9 @@ export async function create(cwd: string): Promise<boolean> {
 	show(started.thread.id);
 	return true;
 }
+
+/** fork forks a thread, before a turn if one is named, and opens the fork. */
+export async function fork(threadId: string, beforeTurnId?: string): Promise<void> {
+	const forked = await attempt((c) => c.call("thread/fork", { threadId, ...(beforeTurnId ? { beforeTurnId } : {}) }));
+	if (forked) show(forked.thread.id);
+}
