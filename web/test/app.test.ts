@@ -1,4 +1,5 @@
 import * as app from "../src/store/app.ts";
+import { titleOf } from "../src/store/titles.ts";
 import { inbox, questions } from "../src/store/questions.ts";
 import { equal, test } from "./check.ts";
 import { emit, pass, settle } from "./environment.ts";
@@ -89,14 +90,15 @@ test("the page introduces itself, and lists threads and models", async () => {
 
 test("notifications change the list: new, renamed, working, archived and deleted threads", async () => {
 	const editor = await start();
-	localStorage.setItem("appserver.losses.b", "[]");
+	const stored = ["appserver.losses.b", "appserver.plan.b", "appserver.draft.b"];
+	for (const key of stored) localStorage.setItem(key, "[]");
 	await editor.notify("thread/started", { thread: thread("c") });
 	await editor.notify("thread/name/updated", { threadId: "a", threadName: "first" });
 	await editor.notify("thread/status/changed", { threadId: "a", status: { type: "active", activeFlags: [] } });
 	await editor.notify("thread/archived", { threadId: "c" });
 	await editor.notify("thread/deleted", { threadId: "b" });
 	equal(app.threads.value.map((t) => [t.id, t.name, t.status.type]), [["a", "first", "active"]]);
-	equal(localStorage.getItem("appserver.losses.b"), null);
+	equal(stored.map((key) => localStorage.getItem(key)), [null, null, null]);
 });
 
 test("the threads of an older search change nothing", async () => {
@@ -110,6 +112,25 @@ test("the threads of an older search change nothing", async () => {
 	await held[0]!.answer({ data: [{ thread: thread("o") }] });
 	await pass(20);
 	equal([ids(), held.map((h) => h.params["searchTerm"])], [["n"], ["old", "new"]]);
+});
+
+test("the threads of the other filter change nothing, and are not added", async () => {
+	const { server } = await start();
+	const held = server.hold("thread/list");
+	void app.loadMoreThreads();
+	app.listThreads(true);
+	await pass(20);
+	await held[1]!.answer({ data: [thread("old")], nextCursor: null });
+	await held[0]!.answer({ data: [thread("c")], nextCursor: null });
+	await pass(20);
+	equal([ids(), held.map((h) => h.params["archived"])], [["old"], [false, true]]);
+	app.listThreads(false);
+	app.listThreads(true);
+	await pass(20);
+	await held[3]!.answer({ data: [thread("old")], nextCursor: null });
+	await held[2]!.answer({ data: [thread("a")], nextCursor: null });
+	await pass(20);
+	equal(ids(), ["old"]);
 });
 
 test("the next page of threads is added once, without those that are listed", async () => {
@@ -173,6 +194,17 @@ test("the first message of a thread is its preview, and the end of its turn is a
 	await editor.notify("item/completed", { threadId: "a", turnId: "t1", item });
 	await editor.notify("turn/completed", { threadId: "a", turn: { id: "t1", status: "completed" } });
 	equal([app.threads.value[0]!.preview, app.announcement.value], ["fix it", "Turn completed."]);
+});
+
+test("a thread has its first message as its title, also if the list lacks it", async () => {
+	const editor = await start();
+	editor.server.on("thread/resume", () => ({ thread: thread("unlisted") }));
+	await openPage("unlisted");
+	const say = (text: string) => editor.notify("item/completed",
+		{ threadId: "unlisted", turnId: "t1", item: { type: "userMessage", id: "u", content: [{ type: "text", text }] } });
+	await say("fix it");
+	await say("and test it");
+	equal(titleOf(app.current.value!.settings.thread.value!), "fix it");
 });
 
 test("a failure of a request of the page is shown, but not a lost connection", async () => {

@@ -1,7 +1,7 @@
-import { changesOf } from "../src/store/changes.ts";
+import { changesOf, turnNames } from "../src/store/changes.ts";
 import { equal, test } from "./check.ts";
 import { pass, settle } from "./environment.ts";
-import { failure, notification, openThread, serve, type FakeServer } from "./server.ts";
+import { entry, failure, item, list, notification, openThread, page, serve, type FakeServer } from "./server.ts";
 
 const file = (path: string) => ({ path, oldPath: null, kind: "modified", additions: 1, deletions: 0, binary: false });
 const diff = (...paths: string[]) =>
@@ -79,4 +79,19 @@ test("a line of a file that the scope lacks is looked for in the whole thread, a
 	c.reveal("nowhere", 1);
 	await settle();
 	equal([c.target.value, store.notices.list.value.map((n) => n.kind)], [null, ["warning"]]);
+});
+
+test("each turn has a name, also if its message has no text or is not loaded", async () => {
+	const message = (turnId: string, content: object[]) =>
+		({ ...entry(turnId), turnId, item: { type: "userMessage", id: turnId, content } });
+	const store = await openThread(served()
+		.on("thread/timeline/list", () => page([
+			message("text", [{ type: "text", text: "fix it" }]), message("image", [{ type: "image", url: "data:" }]),
+			{ ...entry("c"), turnId: "compaction", item: { type: "contextCompaction", id: "c" } },
+		]))
+		.on("context/getItems", () => list(1, [item("first words", 0, { turnId: "early" })])));
+	equal([...turnNames(store)], [
+		["text", "fix it"], ["image", "A message without text"], ["compaction", "Compaction of the context"],
+		["early", "first words"],
+	]);
 });

@@ -6,6 +6,7 @@ function storage(saved: Record<string, string> = {}) {
 	return {
 		saved, getItem: (key: string) => saved[key] ?? null, setItem: (key: string, value: string) =>
 			void (saved[key] = value),
+		removeItem: (key: string) => void delete saved[key],
 	};
 }
 

@@ -150,6 +150,21 @@ test("in direct mode a change is an edit, and the plan stays as it is", async ()
 	equal((await openThread(served())).plan.direct.value, true);
 });
 
+test("what is planned stays when another change is applied at once, or while the plan is applied", async () => {
+	const server = served().on("context/apply", () => ({ applied: true }));
+	const store = await openThread(server);
+	await store.plan.change(["a"], { included: false, pinned: true });
+	store.plan.setDirect(true);
+	await store.plan.change(["b"], { deleted: true });
+	await store.plan.change(["a"], { pinned: true });
+	equal([...store.plan.changes.value], [["a", { included: false }]]);
+	const held = server.hold("context/apply");
+	void store.plan.apply();
+	store.plan.add(["c"], { included: false });
+	await held[0]!.answer({ applied: true });
+	equal([...store.plan.changes.value], [["c", { included: false }]]);
+});
+
 test("edits of others leave the plan, and items that are gone are named", async () => {
 	const store = await openThread(served());
 	await store.plan.change(["a"], { included: false });

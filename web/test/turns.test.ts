@@ -1,3 +1,5 @@
+import { TurnChoice } from "../src/store/choice.ts";
+import { ThreadStore } from "../src/store/thread.ts";
 import { equal, test } from "./check.ts";
 import { failure, notification, openThread, serve } from "./server.ts";
 
@@ -72,4 +74,37 @@ test("a request that the server sends again is named until something comes, and 
 	error("of the turn", false);
 	error("of another", false, "old");
 	equal(store.notices.list.value.map((n) => n.text), ["of another"]); // the end of the turn shows the first one
+});
+
+test("a thread in plan mode stays in it, also if the composer is there before the thread", async () => {
+	const server = serve().on("thread/resume", () => ({
+		thread: { id: "t", cwd: "/w", status: { type: "idle" } }, model: "m", collaborationMode: { mode: "plan" },
+	}));
+	const store = new ThreadStore("t", server.caller);
+	const choice = new TurnChoice(store.settings);
+	await store.open();
+	equal([choice.planMode, choice.overrides()], [true, {}]);
+	choice.setPlanMode(false);
+	equal(choice.overrides(), { collaborationMode: { mode: "default", settings: { model: "m" } } });
+	store.settings.override(choice.overrides());
+	equal([choice.planMode, choice.overrides()], [false, {}]);
+});
+
+test("a text is a message, a command of the shell or a slash command", async () => {
+	const server = serve().on("thread/shellCommand", () => ({})).on("slashCommand/execute", () => ({}))
+		.on("turn/start", ({ input }: { input: { text: string }[] }) => {
+			if (input[0]!.text === "/compact") throw failure("slashCommand");
+			return {};
+		});
+	const { turns } = await openThread(server);
+	const image = { url: "data:image/png;base64,AA" };
+	await turns.submit("! ls", [], {});
+	await turns.submit("! ls", [image], {});
+	await turns.submit("/compact", [], {});
+	equal(server.calls, [
+		["thread/shellCommand", { threadId: "t", command: "ls" }],
+		["turn/start", { threadId: "t", input: [{ type: "text", text: "! ls" }, { type: "image", ...image }] }],
+		["turn/start", { threadId: "t", input: [{ type: "text", text: "/compact" }] }],
+		["slashCommand/execute", { threadId: "t", text: "/compact" }],
+	]);
 });

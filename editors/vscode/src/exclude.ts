@@ -2,6 +2,7 @@
 
 import type { ContextGetItemsResponse, ContextItem, ContextReadItemResponse, ContextSearchParams,
 	ContextSearchResponse } from "../../../schema/ts/index.ts";
+import { textOfParts } from "../../../web/src/lib/format.ts";
 import type { Call } from "./rpc.ts";
 
 /** maxQuery is the longest text that the server searches. */
@@ -40,7 +41,7 @@ export function queryOf(text: string): string {
 async function keepWhole(call: Call, threadId: string, text: string, matches: Map<string, string>): Promise<void> {
 	for (const id of [...matches.keys()]) {
 		const { sent, original }: ContextReadItemResponse = await call("context/readItem", { threadId, id });
-		if (!(sent ?? original).map((p) => p.text ?? "").join("\n").includes(text)) matches.delete(id);
+		if (!textOfParts(sent ?? original).includes(text)) matches.delete(id);
 	}
 }
 

@@ -57,6 +57,10 @@ export function visible(text: string): string {
 		(c) => `\u27e8U+${c.codePointAt(0)!.toString(16).toUpperCase().padStart(4, "0")}\u27e9`);
 }
 
+/** textOfParts returns the text of an item. A part without a text, such as an image, is an empty line. */
+export const textOfParts = (parts: readonly { text?: string | null }[]): string =>
+	parts.map((p) => p.text ?? "").join("\n");
+
 /** firstLine returns the first line that is not empty, shortened to n characters. */
 export function firstLine(text: string, n: number): string {
 	const line = text.split("\n").find((l) => l.trim() !== "")?.trim() ?? "";

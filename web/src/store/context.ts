@@ -1,6 +1,8 @@
 // The context items of a thread.
 
 import { batch, computed, signal } from "@preact/signals";
+import { textOfParts } from "../lib/format.ts";
+import { Newest } from "../lib/newest.ts";
 import type {
 	ContextGetItemsResponse, ContextItem, ContextItemsNotification, ContextUsage, ServerNotification,
 } from "../wire/types.ts";
@@ -56,28 +58,24 @@ export class ContextList {
 		return map;
 	});
 
-	/** reads counts the reads of the list. newest ends when the answer to the newest one is shown. */
-	private reads = 0;
-	private newest: Promise<void> = Promise.resolve();
+	private readonly reads = new Newest();
 
 	constructor(private readonly requests: Requests, private readonly notices: Notices) {}
 
 	/** read reads the whole list. If it changes between two pages, it is read again. */
 	read(): Promise<void> {
-		this.newest = this.readAll(++this.reads);
-		return this.newest;
+		return this.reads.run((isNewest) => this.readAll(isNewest));
 	}
 
-	private async readAll(run: number): Promise<void> {
+	private async readAll(isNewest: () => boolean): Promise<void> {
 		try {
 			let pages = await this.readPages();
 			for (let i = 1; i < maxReads && pages.some((p) => p.revision !== pages[0]!.revision); i++) {
 				pages = await this.readPages();
 			}
-			if (run !== this.reads) return this.newest;
-			this.load(pages);
+			if (isNewest()) this.load(pages);
 		} catch (error) {
-			if (run === this.reads) this.notices.report(error);
+			if (isNewest()) this.notices.report(error);
 		}
 	}
 
@@ -102,7 +100,7 @@ export class ContextList {
 		const { item, sent, original } = await call("context/readItem", { threadId, id });
 		const parts = item.included && sent ? sent : original; // what is sent of an excluded item is a placeholder
 		const texts = parts.filter((p) => p.type === "text");
-		return { text: texts.map((p) => p.text ?? "").join("\n"), others: parts.length - texts.length };
+		return { text: textOfParts(texts), others: parts.length - texts.length };
 	}
 
 	/** notified takes a change of the list. If it does not fit, the whole list is read. */

@@ -1,21 +1,24 @@
 // The text of a message that is not sent yet. It outlives the page.
 
 import { signal } from "@preact/signals";
+import { keep, type Keeper } from "../lib/keep.ts";
+
+/** draftKey returns the name of the stored draft of a thread. */
+export const draftKey = (threadId: string): string => `appserver.draft.${threadId}`;
 
 /** MessageDraft has the text of the composer of one thread. */
 export class MessageDraft {
 	readonly text = signal("");
 	private readonly key: string;
 
-	constructor(threadId: string, private readonly storage: Pick<Storage, "getItem" | "setItem" | "removeItem">) {
-		this.key = `appserver.draft.${threadId}`;
+	constructor(threadId: string, private readonly storage: Keeper) {
+		this.key = draftKey(threadId);
 		this.text.value = storage.getItem(this.key) ?? "";
 	}
 
 	/** set replaces the text. */
 	set(text: string): void {
-		if (text === "") this.storage.removeItem(this.key);
-		else this.storage.setItem(this.key, text);
+		keep(this.storage, this.key, text);
 		this.text.value = text;
 	}
 

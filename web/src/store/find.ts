@@ -4,6 +4,7 @@ import { signal } from "@preact/signals";
 import type { ThreadSearchOccurrence } from "../wire/types.ts";
 import { Delay } from "../lib/delay.ts";
 import type { Items } from "./items.ts";
+import type { Notices } from "./notices.ts";
 import type { Requests } from "./requests.ts";
 import { reveal } from "./reveal.ts";
 
@@ -19,7 +20,10 @@ export class Find {
 	readonly at = signal(-1);
 	private readonly delay = new Delay(delayMs);
 
-	constructor(private readonly requests: Pick<Requests, "edit">, private readonly items: Pick<Items, "load">) {}
+	constructor(
+		private readonly requests: Pick<Requests, "call" | "threadId">, private readonly items: Pick<Items, "load">,
+		private readonly notices: Pick<Notices, "report">,
+	) {}
 
 	/** current is the message of the current match. */
 	get current(): string | null {
@@ -43,14 +47,17 @@ export class Find {
 			this.at.value = -1;
 			return;
 		}
-		await this.requests.edit(async (c, threadId) => {
-			const found = await c.call("thread/searchOccurrences", { threadId, searchTerm: term, limit: maxMatches });
+		try {
+			const { call, threadId } = this.requests;
+			const found = await call("thread/searchOccurrences", { threadId, searchTerm: term, limit: maxMatches });
 			if (this.term.value !== term) return;
 			this.matches.value = found.data;
 			this.more.value = found.nextCursor !== null;
 			this.at.value = -1;
 			this.go(found.data.length - 1);
-		});
+		} catch (error) {
+			this.notices.report(error);
+		}
 	}
 
 	/** move goes to the next or the previous match. */

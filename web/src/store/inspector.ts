@@ -33,6 +33,7 @@ export interface Prompt {
 
 /** Inspector reads the prompts of one thread, and compares two of them. */
 export class Inspector {
+	/** requests are the model requests of the thread, the newest first. more is the cursor of the older ones, or null. */
 	readonly requests = signal<readonly ModelRequestUsage[]>([]);
 	readonly more = signal<string | null>(null);
 	readonly edits = signal<readonly ContextEdit[]>([]);
@@ -40,7 +41,7 @@ export class Inspector {
 	readonly base = signal<Prompt | null>(null);
 	readonly failure = signal("");
 
-	constructor(private readonly server: Requests, private readonly plan: Pick<EditPlan, "changes">) {}
+	constructor(private readonly thread: Requests, private readonly plan: Pick<EditPlan, "changes">) {}
 
 	/** open reads the lists and the prompt of now. */
 	async open(): Promise<void> {
@@ -50,8 +51,8 @@ export class Inspector {
 	/** loadRequests reads the newest requests, or the next older page. */
 	async loadRequests(): Promise<void> {
 		await this.attempt(async () => {
-			const page = await this.server.call("thread/usage/list",
-				{ threadId: this.server.threadId, limit: pageSize, cursor: this.more.value });
+			const page = await this.thread.call("thread/usage/list",
+				{ threadId: this.thread.threadId, limit: pageSize, cursor: this.more.value });
 			this.requests.value = [...this.requests.value, ...page.data];
 			this.more.value = page.nextCursor;
 		});
@@ -59,7 +60,7 @@ export class Inspector {
 
 	private async loadEdits(): Promise<void> {
 		await this.attempt(async () => {
-			const list = await this.server.call("context/listEdits", { threadId: this.server.threadId });
+			const list = await this.thread.call("context/listEdits", { threadId: this.thread.threadId });
 			this.edits.value = [...list.edits].reverse();
 		});
 	}
@@ -85,11 +86,11 @@ export class Inspector {
 	}
 
 	private async read(point: Point): Promise<Prompt> {
-		const params: ContextGetPromptParams = { threadId: this.server.threadId };
+		const params: ContextGetPromptParams = { threadId: this.thread.threadId };
 		if (point.kind === "plan") params.edits = operationsOf(this.plan.changes.value);
 		if (point.kind === "revision") params.revision = point.edit.revision;
 		if (point.kind === "request") params.requestId = point.request.requestId;
-		const response = await this.server.call("context/getPrompt", params);
+		const response = await this.thread.call("context/getPrompt", params);
 		return { point, response, parts: partsOf(response) };
 	}
 

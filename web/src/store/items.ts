@@ -1,6 +1,8 @@
 // The items of a thread: pages of its timeline, and what notifications add to them.
 
 import { computed, signal, type ReadonlySignal } from "@preact/signals";
+import { Newest } from "../lib/newest.ts";
+import { toggled } from "../lib/toggled.ts";
 import type {
 	ServerNotification, ThreadItem, ThreadTimelineListResponse, TimelineItem, UserMessageItem,
 } from "../wire/types.ts";
@@ -30,32 +32,27 @@ export class Items {
 	readonly timeline = new Timeline();
 	/** open are the trim points whose earlier entries are shown. */
 	readonly open = signal<ReadonlySet<string>>(new Set());
-	/** marked are the items that the edit under the pointer changed. */
+	/** marked are the items of the edit or of the suggestion under the pointer. */
 	readonly marked = signal<ReadonlySet<string>>(new Set());
 	/** outputs has what background commands printed since the page was opened, by item. The timeline has the others. */
 	readonly outputs = signal<ReadonlyMap<string, string>>(new Map());
 	/** rows are the entries that are shown. */
 	readonly rows: ReadonlySignal<readonly Entry[]>;
-	/** reading counts the requests for pages. The answers of earlier ones are late. busy is set while one is open. */
-	private reading = 0;
+	private readonly reads = new Newest();
+	/** busy is set while a page is read. */
 	private busy = false;
-	/** newest ends when the answer to the newest request for a replacement is shown. */
-	private newest: Promise<void> = Promise.resolve();
 
 	/** reported has the turns whose end is shown. */
 	constructor(
 		private readonly requests: Requests, private readonly notices: Notices,
 		reported: ReadonlySignal<{ has(turnId: string): boolean }>,
 	) {
-		this.rows = computed(() => {
-			void this.timeline.changed.value;
-			return visibleEntries(this.timeline.entries, this.open.value, reported.value);
-		});
+		this.rows = computed(() => visibleEntries(this.timeline.entries, this.open.value, reported.value));
 	}
 
 	/** loadEnd replaces the entries by the newest page. */
-	async loadEnd(): Promise<void> {
-		await this.replace({});
+	loadEnd(): Promise<void> {
+		return this.replace({});
 	}
 
 	/** loadOlder adds the next older page. */
@@ -82,23 +79,22 @@ export class Items {
 
 	/** replace reads the page that replaces all entries. A page that is on its way would be of the former ones. */
 	private replace(where: Place): Promise<void> {
-		this.newest = this.read(where, (page) => this.timeline.reset(page));
-		return this.newest;
+		return this.read(where, (page) => this.timeline.reset(page));
 	}
 
-	private async read(where: Place, take: (page: ThreadTimelineListResponse) => void): Promise<void> {
-		const reading = ++this.reading;
-		this.busy = true;
-		try {
-			const { call, threadId } = this.requests;
-			const page = await call("thread/timeline/list", { threadId, limit: pageSize, textLimit, ...where });
-			if (reading !== this.reading) return this.newest;
-			take(page);
-		} catch (error) {
-			if (reading === this.reading) this.notices.report(error);
-		} finally {
-			if (reading === this.reading) this.busy = false;
-		}
+	private read(where: Place, take: (page: ThreadTimelineListResponse) => void): Promise<void> {
+		return this.reads.run(async (isNewest) => {
+			this.busy = true;
+			try {
+				const { call, threadId } = this.requests;
+				const page = await call("thread/timeline/list", { threadId, limit: pageSize, textLimit, ...where });
+				if (isNewest()) take(page);
+			} catch (error) {
+				if (isNewest()) this.notices.report(error);
+			} finally {
+				if (isNewest()) this.busy = false;
+			}
+		});
 	}
 
 	/** readItem replaces the short form of an item by the whole item. */
@@ -136,9 +132,7 @@ export class Items {
 
 	/** toggleSection shows the entries before a trim point, or hides them. */
 	toggleSection(trimPointId: string): void {
-		const next = new Set(this.open.value);
-		if (!next.delete(trimPointId)) next.add(trimPointId);
-		this.open.value = next;
+		this.open.value = toggled(this.open.value, trimPointId);
 	}
 
 	/** notified adds items and the ends of turns, and reads the end of the thread again if entries left it. */

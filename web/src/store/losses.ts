@@ -1,6 +1,7 @@
 // What compactions added to summaries and lost. The server reports it once, so the browser keeps it.
 
 import { signal } from "@preact/signals";
+import { keep, type Keeper } from "../lib/keep.ts";
 import type { CompactionLoss, ContextCompactedNotification, ServerNotification, ThreadCompactProposeResponse,
 	TrimPoint } from "../wire/types.ts";
 
@@ -36,16 +37,13 @@ export const draftReport = (d: ThreadCompactProposeResponse): LossReport =>
 export const isEmpty = (r: LossReport): boolean => r.rulesAdded.length === 0 && r.losses.length === 0 &&
 	r.omitted === 0;
 
-/** Store is the part of localStorage that reports use. */
-type Store = Pick<Storage, "getItem" | "setItem">;
-
 /** CompactionReports has the newest reports of one thread. */
 export class CompactionReports {
 	readonly byPlace = signal<ReadonlyMap<string, CompactionReport>>(new Map());
 	/** waiting is a report whose trim point comes next. */
 	private waiting: CompactionReport | null = null;
 
-	constructor(private readonly key: string, private readonly storage: Store) {
+	constructor(private readonly key: string, private readonly storage: Keeper) {
 		try {
 			const saved = JSON.parse(storage.getItem(key) ?? "[]") as CompactionReport[];
 			this.byPlace.value = new Map(saved.map((r) => [r.place, r]));
@@ -82,11 +80,7 @@ export class CompactionReports {
 		const all = [...this.byPlace.peek().values()].filter((r) => r.place !== report.place);
 		const next = [...all, report].slice(-kept);
 		this.byPlace.value = new Map(next.map((r) => [r.place, r]));
-		try {
-			this.storage.setItem(this.key, JSON.stringify(next));
-		} catch {
-			// the storage is full: the reports are lost with the page
-		}
+		keep(this.storage, this.key, JSON.stringify(next));
 	}
 }
 

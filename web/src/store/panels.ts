@@ -1,6 +1,7 @@
 // Which parts of the page are open, and how they show their content.
 
 import { signal } from "@preact/signals";
+import { keep } from "../lib/keep.ts";
 import { reveal } from "./reveal.ts";
 
 const key = "appserver.panel";
@@ -45,19 +46,19 @@ export const diffSplit = signal(localStorage.getItem(splitKey) === "true");
 /** splitDiff chooses between lines side by side and below each other. */
 export function splitDiff(on: boolean): void {
 	diffSplit.value = on;
-	localStorage.setItem(splitKey, String(on));
+	keep(localStorage, splitKey, String(on));
 }
 
 /** togglePanel opens or closes the panel. On wide screens it stays so. */
 export function togglePanel(): void {
 	panelOpen.value = !panelOpen.value;
-	if (innerWidth > 1100) localStorage.setItem(key, panelOpen.value ? "open" : "closed");
+	if (innerWidth > 1100) keep(localStorage, key, panelOpen.value ? "open" : "closed");
 }
 
 /** toggleWide gives the panel half of the page, or less. */
 export function toggleWide(): void {
 	panelWide.value = !panelWide.value;
-	localStorage.setItem(wideKey, String(panelWide.value));
+	keep(localStorage, wideKey, String(panelWide.value));
 }
 
 /** showPanel opens the panel with a view. */

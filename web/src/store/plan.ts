@@ -2,6 +2,7 @@
 
 import { effect, signal, untracked } from "@preact/signals";
 import { Delay } from "../lib/delay.ts";
+import { keep, type Keeper } from "../lib/keep.ts";
 import { CallError } from "../wire/connection.ts";
 import type { ContextItem, ContextOperation, ContextPreviewResponse } from "../wire/types.ts";
 import type { ContextList } from "./context.ts";
@@ -11,6 +12,9 @@ import type { Requests } from "./requests.ts";
 const previewDelayMs = 150;
 /** directKey is the name of the stored wish to apply edits at once. */
 const directKey = "appserver.direct";
+
+/** planKey returns the name of the stored plan of a thread. */
+export const planKey = (threadId: string): string => `appserver.plan.${threadId}`;
 
 /** Change is the planned state of one item. Undefined members stay as they are. */
 export interface Change {
@@ -74,8 +78,16 @@ export function merge(plan: Plan, item: ContextItem, change: Change): Plan {
 	return next;
 }
 
-/** Preferences is the part of localStorage that the plan uses. */
-type Preferences = Pick<Storage, "getItem" | "setItem" | "removeItem">;
+/** without returns a plan without the changes that were applied. Changes that were planned meanwhile stay. */
+export function without(plan: Plan, applied: Plan): Plan {
+	const next = new Map<string, Change>();
+	for (const [id, change] of plan) {
+		const done = applied.get(id) ?? {};
+		const rest = Object.entries(change).filter(([name, value]) => done[name as keyof Change] !== value);
+		if (rest.length > 0) next.set(id, Object.fromEntries(rest));
+	}
+	return next;
+}
 
 /** EditPlan has the plan of one thread, which outlives the page, and its price. */
 export class EditPlan {
@@ -90,9 +102,9 @@ export class EditPlan {
 
 	constructor(
 		private readonly requests: Requests, private readonly context: ContextList, private readonly notices: Notices,
-		private readonly storage: Preferences,
+		private readonly storage: Keeper,
 	) {
-		this.key = `appserver.plan.${requests.threadId}`;
+		this.key = planKey(requests.threadId);
 		this.direct.value = storage.getItem(directKey) === "true";
 		this.restore();
 	}
@@ -138,7 +150,7 @@ export class EditPlan {
 
 	/** setDirect chooses between the plan and edits at once. */
 	setDirect(direct: boolean): void {
-		this.storage.setItem(directKey, String(direct));
+		keep(this.storage, directKey, String(direct));
 		this.direct.value = direct;
 	}
 
@@ -159,7 +171,7 @@ export class EditPlan {
 		try {
 			const { call, threadId } = this.requests;
 			const done = await call("context/apply", { threadId, edits, expectedRevision: this.context.revision.value, when });
-			this.discard();
+			this.changes.value = without(this.changes.value, plan);
 			if (!done.applied) this.notices.add("done", "The changes apply when the turn ends.");
 		} catch (error) {
 			if (error instanceof CallError && error.kind === "staleRevision") {
@@ -184,8 +196,7 @@ export class EditPlan {
 	}
 
 	private save(plan: Plan): void {
-		if (plan.size === 0) this.storage.removeItem(this.key);
-		else this.storage.setItem(this.key, JSON.stringify([...plan]));
+		keep(this.storage, this.key, plan.size === 0 ? "" : JSON.stringify([...plan]));
 	}
 
 	private restore(): void {

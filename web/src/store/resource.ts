@@ -2,9 +2,9 @@
 
 import { effect, signal } from "@preact/signals";
 import { Delay } from "../lib/delay.ts";
+import { Newest } from "../lib/newest.ts";
 import { CallError } from "../wire/connection.ts";
-import * as app from "./app.ts";
-import type { ThreadStore } from "./thread.ts";
+import { connected } from "./app.ts";
 
 const delayMs = 300;
 
@@ -13,21 +13,24 @@ export class Resource<T> {
 	/** value is what was read last. It stays while it is read again. */
 	readonly value = signal<T | null>(null);
 	readonly failure = signal<CallError | null>(null);
-	private run = 0;
+	private readonly reads = new Newest();
 	private readonly delay = new Delay(delayMs);
 
 	constructor(private readonly read: () => Promise<T>) {}
 
 	/** load reads it. The answer to an earlier request changes nothing. */
-	async load(): Promise<void> {
-		const run = ++this.run;
+	load(): Promise<void> {
+		return this.reads.run((isNewest) => this.show(isNewest));
+	}
+
+	private async show(isNewest: () => boolean): Promise<void> {
 		try {
 			const value = await this.read();
-			if (run !== this.run) return;
+			if (!isNewest()) return;
 			this.value.value = value;
 			this.failure.value = null;
 		} catch (error) {
-			if (run !== this.run) return;
+			if (!isNewest()) return;
 			const failure = error instanceof CallError ? error : new CallError(0, (error as Error).message, "", {});
 			if (failure.kind !== "disconnected") this.failure.value = failure; // the banner shows a lost connection
 		}
@@ -41,23 +44,12 @@ export class Resource<T> {
 	/** start loads when the page is connected. It returns a function that ends this. */
 	start(): () => void {
 		const stop = effect(() => {
-			if (app.connection.value?.state.value === "open") void this.load();
+			if (connected()) void this.load();
 		});
 		return () => {
-			this.run++;
+			this.reads.drop();
 			this.delay.stop();
 			stop();
 		};
 	}
-}
-
-/** connected reports whether requests can be sent. */
-export const connected = (): boolean => app.connection.value?.state.value === "open";
-
-/** readOnlyReason returns why a thread cannot be changed now, or "". */
-export function readOnlyReason(store: ThreadStore): string {
-	if (!connected()) return "The connection to the server is lost.";
-	if (store.phase.value === "archived") return "The thread is archived.";
-	if (store.phase.value === "locked") return "Another program has the thread open.";
-	return store.turns.current.value !== null ? "A turn is in progress." : "";
 }

@@ -2,6 +2,7 @@
 
 import { signal } from "@preact/signals";
 import type { ServerNotification, Thread, ThreadResumeResponse, TurnStartParams } from "../wire/types.ts";
+import { messageText } from "./items.ts";
 import type { Requests } from "./requests.ts";
 
 /** Overrides are the settings that a turn changes for itself and for later turns. */
@@ -61,12 +62,14 @@ export class ThreadSettings {
 		if (collaborationMode) this.planMode.value = collaborationMode.mode === "plan";
 	}
 
-	/** notified takes the name and the status of the thread. */
+	/** notified takes the name and the status of the thread, and its preview from its first message. */
 	notified(n: ServerNotification): void {
-		if (!this.thread.value) return;
-		if (n.method === "thread/name/updated") {
-			this.thread.value = { ...this.thread.value, name: n.params.threadName ?? null };
+		const thread = this.thread.value;
+		if (!thread) return;
+		if (n.method === "thread/name/updated") this.thread.value = { ...thread, name: n.params.threadName ?? null };
+		if (n.method === "thread/status/changed") this.thread.value = { ...thread, status: n.params.status };
+		if (n.method === "item/completed" && n.params.item.type === "userMessage" && thread.preview === "") {
+			this.thread.value = { ...thread, preview: messageText(n.params.item) };
 		}
-		if (n.method === "thread/status/changed") this.thread.value = { ...this.thread.value, status: n.params.status };
 	}
 }

@@ -6,6 +6,8 @@ import type {
 	SuggestionReason,
 	SuggestionRisk,
 } from "../wire/types.ts";
+import { Newest } from "../lib/newest.ts";
+import { toggled } from "../lib/toggled.ts";
 import { CallError } from "../wire/connection.ts";
 import type { ContextList } from "./context.ts";
 import type { Notices } from "./notices.ts";
@@ -50,9 +52,7 @@ export class Suggestions {
 	/** highlighted are the context items of cards that are pointed at or explained. */
 	readonly highlighted = computed<ReadonlySet<string>>(() => new Set((this.answer.value?.suggestions ?? [])
 		.filter((s) => s.id === this.pointed.value || this.explained.value.has(s.id)).flatMap((s) => s.itemIds)));
-	private last = 0;
-	/** newest ends when the answer to the newest request is shown. */
-	private newest = Promise.resolve();
+	private readonly requested = new Newest();
 
 	constructor(
 		private readonly requests: Requests, private readonly context: Pick<ContextList, "revision" | "read">,
@@ -76,8 +76,7 @@ export class Suggestions {
 
 	/** take shows the suggestions of a notification. */
 	take(n: ContextSuggestionsNotification): void {
-		this.last++; // an answer that is on its way is older
-		this.newest = Promise.resolve();
+		this.requested.drop(); // an answer that is on its way is older
 		this.loading.value = false;
 		this.show({ ...n, promptTokens: null, expectedRequests: null, goalReached: null });
 		if (this.open.peek()) void this.refresh();
@@ -100,16 +99,15 @@ export class Suggestions {
 
 	/** refresh requests new suggestions. It ends when those of the newest request are shown. */
 	refresh(): Promise<void> {
-		this.newest = this.request(++this.last);
-		return this.newest;
+		return this.requested.run((isNewest) => this.request(isNewest));
 	}
 
-	private async request(turn: number): Promise<void> {
+	private async request(isNewest: () => boolean): Promise<void> {
 		this.loading.value = true;
 		const answer = await this.requests.call("context/suggest", {
 			threadId: this.requests.threadId, goal: this.goalParams(),
 		}).catch((error: Error) => error);
-		if (turn !== this.last) return this.newest;
+		if (!isNewest()) return;
 		this.loading.value = false;
 		this.failure.value = answer instanceof Error ? answer.message : "";
 		if (answer instanceof Error) this.answer.value = null; // it may be of an older revision
@@ -167,9 +165,7 @@ export class Suggestions {
 
 	/** toggleReason shows the reason of a card, or hides it. */
 	toggleReason(id: string): void {
-		const next = new Set(this.explained.value);
-		if (!next.delete(id)) next.add(id);
-		this.explained.value = next;
+		this.explained.value = toggled(this.explained.value, id);
 	}
 }
 

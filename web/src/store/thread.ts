@@ -4,13 +4,13 @@ import { signal } from "@preact/signals";
 import { CallError } from "../wire/connection.ts";
 import type { ServerNotification } from "../wire/types.ts";
 import { ContextList } from "./context.ts";
-import { MessageDraft } from "./draft.ts";
+import { draftKey, MessageDraft } from "./draft.ts";
 import { Edits } from "./edits.ts";
 import { Find } from "./find.ts";
 import { Items } from "./items.ts";
 import { CompactionReports, reportsKey } from "./losses.ts";
 import { Notices } from "./notices.ts";
-import { EditPlan } from "./plan.ts";
+import { EditPlan, planKey } from "./plan.ts";
 import { Requests, type Caller } from "./requests.ts";
 import { Reverts } from "./reverts.ts";
 import { ThreadSettings } from "./settings.ts";
@@ -21,6 +21,11 @@ import { Turns } from "./turns.ts";
 export type ThreadPhase = "loading" | "ready" | "locked" | "archived" | "failed";
 
 const readOnlyKinds: Record<string, ThreadPhase> = { threadLocked: "locked", threadArchived: "archived" };
+
+/** forgetTexts removes the texts of a deleted thread from the browser. */
+export function forgetTexts(threadId: string): void {
+	for (const key of [draftKey(threadId), planKey(threadId), reportsKey(threadId)]) localStorage.removeItem(key);
+}
 
 /** ThreadStore has the parts of one open thread. */
 export class ThreadStore {
@@ -57,7 +62,7 @@ export class ThreadStore {
 		this.plan = new EditPlan(requests, this.context, notices, localStorage);
 		this.edits = new Edits(requests, this.context, notices);
 		this.draft = new MessageDraft(id, localStorage);
-		this.find = new Find(requests, this.items);
+		this.find = new Find(requests, this.items, notices);
 		this.suggestions = new Suggestions(requests, this.context, notices);
 		this.reverts = new Reverts(requests, notices, this.draft);
 		this.disposers = [this.suggestions.start(), this.plan.start()];
@@ -91,6 +96,13 @@ export class ThreadStore {
 		this.turns.current.value = active ? this.items.timeline.openTurn() : null;
 		// The notification of the last turn was sent before.
 		if (this.settings.suggestionsWanted && !active) void this.suggestions.refresh();
+	}
+
+	/** mark marks the items of the timeline that some context items belong to, instead of the former ones. */
+	mark(contextIds: readonly string[]): void {
+		const ids = new Set(contextIds);
+		const items = this.context.items.value.filter((i) => ids.has(i.id));
+		this.items.marked.value = new Set(items.flatMap((i) => (i.itemId ? [i.itemId] : [])));
 	}
 
 	/** watch calls a function with each notification about the thread. It returns a function that ends this. */

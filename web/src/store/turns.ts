@@ -19,6 +19,26 @@ export class Turns {
 		private readonly requests: Requests, private readonly notices: Notices, private readonly settings: ThreadSettings,
 	) {}
 
+	/**
+	 * submit sends what the user wrote: a command of the user's shell if it begins with !, or a slash command, or else a
+	 * message with images.
+	 */
+	async submit(text: string, images: readonly { url: string }[], overrides: Overrides): Promise<void> {
+		const { call, threadId } = this.requests;
+		if (text.startsWith("!") && images.length === 0) {
+			await call("thread/shellCommand", { threadId, command: text.slice(1).trim() });
+			return;
+		}
+		const input: UserInput[] = images.map((i) => ({ type: "image", url: i.url }));
+		if (text !== "") input.unshift({ type: "text", text });
+		try {
+			await this.send(input, overrides);
+		} catch (error) {
+			if (!(error instanceof CallError) || error.kind !== "slashCommand") throw error;
+			await call("slashCommand/execute", { threadId, text }); // the server knows which texts are commands
+		}
+	}
+
 	/** send starts a turn with the input, or adds it to the turn in progress. */
 	async send(input: UserInput[], overrides: Overrides = {}): Promise<void> {
 		const turn = this.current.value;

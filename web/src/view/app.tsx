@@ -74,16 +74,13 @@ function Conversation() {
 
 function TopBar() {
 	const store = app.current.value;
-	const listed = app.threads.value.find((t) => t.id === store?.id);
 	const thread = store?.settings.thread.value;
 	const settings = store?.settings.resumed.value;
 	return (
 		<header class="top">
 			<button class="quiet" type="button" aria-label="Threads" aria-pressed={threadsOpen.value} title="Threads"
 				onClick={() => (threadsOpen.value = !threadsOpen.value)}><Icon name="list" /></button>
-			<h1 class="top-title">
-				{thread ? titleOf(listed ? { ...thread, name: listed.name, preview: listed.preview || thread.preview } : thread)
-					: "Workbench"}</h1>
+			<h1 class="top-title">{thread ? titleOf(thread) : "Workbench"}</h1>
 			{thread && (
 				<span class="facts">
 					<span class="fact" title={thread.cwd}>{baseName(thread.cwd)}</span>

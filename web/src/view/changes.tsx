@@ -1,7 +1,7 @@
 // The changes of files of a thread.
 
 import { useEffect } from "preact/hooks";
-import * as app from "../store/app.ts";
+import { connected } from "../store/app.ts";
 import { changesOf, turnNames, type Changes } from "../store/changes.ts";
 import { diffSplit, splitDiff } from "../store/panels.ts";
 import type { ThreadStore } from "../store/thread.ts";
@@ -35,7 +35,6 @@ export function ChangesPanel({ store }: { store: ThreadStore }) {
 }
 
 function ScopeSelect({ c, store }: { c: Changes; store: ThreadStore }) {
-	void store.items.timeline.changed.value;
 	const names = turnNames(store);
 	const nameOf = (turnId: string) => firstLine(visible(names.get(turnId) ?? "an earlier turn"), nameLength);
 	const scope = c.scope.value;
@@ -96,7 +95,6 @@ function Body({ c, store }: { c: Changes; store: ThreadStore }) {
 
 /** lacksCaptures reports whether the agent changed files that the server did not compare. */
 function lacksCaptures(c: Changes, store: ThreadStore): boolean {
-	void store.items.timeline.changed.value;
 	return c.turns.value.length === 0 && store.turns.current.value === null && store.items.timeline.entries.some((e) =>
 		e.data.type === "item" && e.data.item.type === "fileChange" && e.data.item.status === "completed");
 }
@@ -112,7 +110,7 @@ function NotCaptured({ c }: { c: Changes }) {
 }
 
 function Retry({ c }: { c: Changes }) {
-	return <button type="button" onClick={() => void c.load()} disabled={app.connection.value?.state.value !== "open"}>Try again</button>;
+	return <button type="button" onClick={() => void c.load()} disabled={!connected()}>Try again</button>;
 }
 
 function Failed({ c }: { c: Changes }) {

@@ -1,14 +1,16 @@
 // The checkpoints of a thread: compare them, and revert to one.
 
 import { useEffect, useState } from "preact/hooks";
-import { changesOf, toggled, turnNames } from "../store/changes.ts";
+import { connected } from "../store/app.ts";
+import { changesOf, turnNames } from "../store/changes.ts";
 import { readConfig } from "../store/config.ts";
-import { connected, readOnlyReason } from "../store/resource.ts";
+import { readOnlyReason } from "../store/readonly.ts";
 import { useResource } from "./useresource.ts";
 import type { ThreadStore } from "../store/thread.ts";
 import { Icon } from "../lib/icons.tsx";
 import { at } from "../lib/flatten.ts";
 import { age, firstLine, plural, visible } from "../lib/format.ts";
+import { toggled } from "../lib/toggled.ts";
 import type { Checkpoint } from "../wire/types.ts";
 import { openDialog } from "../store/dialog.ts";
 import { openSettings } from "./opensettings.tsx";
@@ -28,7 +30,6 @@ export function CheckpointsPanel({ store }: { store: ThreadStore }) {
 	const [picked, setPicked] = useState<ReadonlySet<string>>(new Set());
 	const list = useResource(() => readPages(store, pages), [store, pages]);
 	useEffect(() => store.watch((n) => changing.has(n.method) && list.soon()), [list]);
-	void store.items.timeline.changed.value;
 	const names = turnNames(store);
 	const reverted = c.reverted.value;
 	return (

@@ -1,18 +1,17 @@
 // The composer: text, files, commands, skills and images.
 
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
-import * as app from "../store/app.ts";
+import { connected } from "../store/app.ts";
+import { TurnChoice } from "../store/choice.ts";
 import { wordStart, type Completion } from "../store/completions.ts";
 import { reveal } from "../store/reveal.ts";
 import type { ThreadStore } from "../store/thread.ts";
-import { CallError } from "../wire/connection.ts";
 import { Icon } from "../lib/icons.tsx";
 import { plural } from "../lib/format.ts";
-import type { UserInput } from "../wire/types.ts";
-import { AttachmentList, useAttachments, type Attachments, type Image } from "./attachments.tsx";
+import { AttachmentList, useAttachments, type Attachments } from "./attachments.tsx";
 import { CompletionList, onCompletionKey, useCompletions } from "./completions.tsx";
 import { openRewind } from "./openrevert.tsx";
-import { Choice, TurnOptions } from "./options.tsx";
+import { TurnOptions } from "./options.tsx";
 
 /** twiceMs is the longest time between two presses of Escape that belong together. */
 const twiceMs = 600;
@@ -24,13 +23,12 @@ export function Composer({ store }: { store: ThreadStore }) {
 	const text = store.draft.text.value;
 	const attachments = useAttachments(store);
 	const [sending, setSending] = useState(false);
-	const choice = useMemo(() => new Choice(store), []);
+	const choice = useMemo(() => new TurnChoice(store.settings), []);
 	const area = useRef<HTMLTextAreaElement>(null);
 	const running = store.turns.current.value !== null;
 	const complete = useCompletions(store, text, area.current?.selectionStart ?? text.length, running);
 	const empty = text.trim() === "" && attachments.images.length === 0;
-	const online = app.connection.value?.state.value === "open";
-	const sendable = online && store.phase.value === "ready" && !sending && !empty;
+	const sendable = connected() && store.phase.value === "ready" && !sending && !empty;
 
 	useEffect(() => grow(area.current!), [text]);
 	useEffect(() => area.current?.focus(), []);
@@ -39,7 +37,7 @@ export function Composer({ store }: { store: ThreadStore }) {
 		if (!sendable) return;
 		setSending(true);
 		try {
-			await submit(store, text.trim(), attachments.images, choice);
+			await store.turns.submit(text.trim(), attachments.images, choice.overrides());
 			store.draft.set("");
 			attachments.clear();
 			reveal.end();
@@ -84,23 +82,6 @@ function grow(el: HTMLElement): void {
 	el.style.height = `${Math.min(el.scrollHeight, innerHeight * maxHeight)}px`;
 }
 
-/** submit sends a message. A message that begins with ! is a command of the user's shell. */
-async function submit(store: ThreadStore, content: string, images: readonly Image[], choice: Choice): Promise<void> {
-	if (content.startsWith("!") && images.length === 0) {
-		const command = content.slice(1).trim();
-		await app.connection.value!.call("thread/shellCommand", { threadId: store.id, command });
-		return;
-	}
-	const input: UserInput[] = images.map((i) => ({ type: "image", url: i.url }));
-	if (content !== "") input.unshift({ type: "text", text: content });
-	try {
-		await store.turns.send(input, choice.overrides(store));
-	} catch (error) {
-		if (!(error instanceof CallError) || error.kind !== "slashCommand") throw error;
-		await app.connection.value!.call("slashCommand/execute", { threadId: store.id, text: content });
-	}
-}
-
 /**
  * useMessageKeys returns the handler of keys that send the message, or act on the conversation if the field is empty.
  */
@@ -123,7 +104,7 @@ function useMessageKeys(store: ThreadStore, send: () => Promise<void>): (e: Keyb
 
 interface BarProps {
 	store: ThreadStore;
-	choice: Choice;
+	choice: TurnChoice;
 	attachments: Attachments;
 	running: boolean;
 	sendable: boolean;

@@ -9,7 +9,7 @@ import { ContextItems } from "./contextitems.tsx";
 import { Bar } from "./gauge.tsx";
 import { History } from "./history.tsx";
 import { Menu } from "./menu.tsx";
-import { openPrompts } from "./prompts.tsx";
+import { openPrompts } from "./openprompts.tsx";
 import { Selection } from "./selection.ts";
 
 /** ContextPanel shows the items of the context, or the edits of it. */

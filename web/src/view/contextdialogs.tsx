@@ -5,6 +5,7 @@ import { categoryNames } from "../store/contextnames.ts";
 import { lastTurn } from "../store/reverts.ts";
 import type { ThreadStore } from "../store/thread.ts";
 import { count, plural } from "../lib/format.ts";
+import { toggled } from "../lib/toggled.ts";
 import type { ContextCategory, ContextItem } from "../wire/types.ts";
 import { Frame } from "./frame.tsx";
 import { useResource } from "./useresource.ts";
@@ -36,11 +37,6 @@ export function Trim({ store }: { store: ThreadStore }) {
 export function Prune({ store }: { store: ThreadStore }) {
 	const [chosen, setChosen] = useState<ReadonlySet<ContextCategory>>(new Set(["toolOutput"]));
 	const usage = store.context.usage.value;
-	const toggle = (c: ContextCategory) => {
-		const next = new Set(chosen);
-		if (!next.delete(c)) next.add(c);
-		setChosen(next);
-	};
 	const exclude = async () => {
 		const ids = store.context.items.value.filter((i) => chosen.has(i.category) && i.included && !i.pinned)
 			.map((i) => i.id);
@@ -52,7 +48,7 @@ export function Prune({ store }: { store: ThreadStore }) {
 				<legend class="visually-hidden">Categories</legend>
 				{usage?.byCategory.map((c) => (
 					<label class="option">
-						<input type="checkbox" checked={chosen.has(c.category)} onChange={() => toggle(c.category)} />
+						<input type="checkbox" checked={chosen.has(c.category)} onChange={() => setChosen(toggled(chosen, c.category))} />
 						<span>{categoryNames[c.category]} <span class="faint">
 							{plural(c.count, "item")}, {count(c.includedTokens)} tokens</span></span>
 					</label>

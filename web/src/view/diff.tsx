@@ -1,10 +1,10 @@
-// The rows of a unified diff.
+// The change of one file, as the conversation and questions show it.
 
 import { useState } from "preact/hooks";
 import { visible } from "../lib/format.ts";
 
-/** foldedLines is the number of lines above which a diff is shown in parts. */
-const foldedLines = 400;
+/** foldedLines is the number of lines of a file that are shown at first. */
+export const foldedLines = 400;
 
 type Kind = "add" | "delete" | "update";
 

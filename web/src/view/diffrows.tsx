@@ -1,13 +1,12 @@
-// The rows of differences.
+// The rows of the tree of changed files in the panel.
 
 import type { Changes } from "../store/changes.ts";
 import { linesOf, type DiffLine, type FilePatch, type LinePair, type TreeRow } from "../lib/patch.ts";
 import { Icon } from "../lib/icons.tsx";
 import { count, visible } from "../lib/format.ts";
 import { CopyButton } from "../lib/copy.tsx";
+import { foldedLines } from "./diff.tsx";
 
-/** foldedLines is the number of lines of a file that are shown at first. */
-export const foldedLines = 400;
 /** longestLine is the number of characters of a line that are shown. */
 const longestLine = 2000;
 

@@ -2,12 +2,14 @@
 
 import { computed } from "@preact/signals";
 import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
-import { toggled, type Changes } from "../store/changes.ts";
+import type { Changes } from "../store/changes.ts";
 import { diffSplit } from "../store/panels.ts";
 import { linesOf, pairs, treeRows, type DiffLine, type FilePatch, type TreeRow } from "../lib/patch.ts";
+import { toggled } from "../lib/toggled.ts";
 import { VirtualList, type ListHandle } from "../lib/virtual.tsx";
 import { visible } from "../lib/format.ts";
-import { foldedLines, RowView, type DiffRow } from "./diffrows.tsx";
+import { foldedLines } from "./diff.tsx";
+import { RowView, type DiffRow } from "./diffrows.tsx";
 
 /** DiffTree shows the files of a diff. */
 export function DiffTree({ c }: { c: Changes }) {

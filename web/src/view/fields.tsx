@@ -3,7 +3,7 @@
 import { useState } from "preact/hooks";
 import * as app from "../store/app.ts";
 import { readConfig, sourceName } from "../store/config.ts";
-import { connected, type Resource } from "../store/resource.ts";
+import type { Resource } from "../store/resource.ts";
 import { useResource } from "./useresource.ts";
 import { at } from "../lib/flatten.ts";
 import { visible } from "../lib/format.ts";
@@ -46,10 +46,10 @@ export function Fields() {
 }
 
 /**
- * explain returns why a value was not written. If the file was changed in the meantime, the server reads it
- * again first: config/read has what the server read last.
+ * recover returns why a value was not written. If the file was changed in the meantime, it makes the server read the
+ * file again, because config/read returns what the server read last.
  */
-async function explain(error: Error): Promise<string> {
+async function recover(error: Error): Promise<string> {
 	if (!(error instanceof CallError) || error.kind !== "configVersionConflict") return visible(error.message);
 	const failed = await app.connection.value!.call("config/mcpServer/reload", {}).then(() => null, (e: Error) => e);
 	return failed ? visible(failed.message) : "The file was changed in the meantime, and was read again. Save once more.";
@@ -88,7 +88,7 @@ function Field({ name, label, kind, help, c, config }: FieldProps) {
 				<Control id={id} kind={kind} current={at(c.config, name)} draft={draft} failed={failed} setDraft={setDraft}
 					write={write} />
 				{source?.type === "user" &&
-					<button type="button" class="small" disabled={!connected()} onClick={reset}>Use the default</button>}
+					<button type="button" class="small" disabled={!app.connected()} onClick={reset}>Use the default</button>}
 			</div>
 			<p id={`${id}-help`} class="faint setting-help">{help} · <span class="setting-source">{sourceName(source)}</span></p>
 			{outcome && <p class={failed ? "error-text" : "good-text"} role={failed ? "alert" : "status"}>{outcome.text}</p>}
@@ -107,7 +107,7 @@ async function writeValue(c: ConfigReadResponse, keyPath: string, value: unknown
 		const reason = visible(done.overriddenMetadata?.message ?? "another source overrides it");
 		return { text: `Saved, without effect: ${reason}.`, failed: true, written: true };
 	} catch (error) {
-		return { text: await explain(error as Error), failed: true, written: false };
+		return { text: await recover(error as Error), failed: true, written: false };
 	}
 }
 
@@ -125,7 +125,7 @@ interface ControlProps {
 function Control({ id, kind, current, draft, failed, setDraft, write }: ControlProps) {
 	const shown = draft ?? (current === null || typeof current === "object" ? "" : String(current));
 	const save = () => void write(kind === "number" ? Number(shown) : shown.trim());
-	const common = { id, disabled: !connected(), "aria-invalid": failed, "aria-describedby": `${id}-help` };
+	const common = { id, disabled: !app.connected(), "aria-invalid": failed, "aria-describedby": `${id}-help` };
 	if (kind === "boolean") {
 		return <input type="checkbox" {...common} checked={current === true}
 			onChange={(e) => void write(e.currentTarget.checked)} />;
@@ -148,7 +148,7 @@ function Control({ id, kind, current, draft, failed, setDraft, write }: ControlP
 			if (draft !== null) save();
 		},
 	};
-	const unsavable = !connected() || shown.trim() === "";
+	const unsavable = !app.connected() || shown.trim() === "";
 	return (
 		<>
 			{kind === "text" ? <input type="text" {...common} {...typed} /> : <input type="number" {...common} {...typed} />}

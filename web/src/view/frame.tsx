@@ -5,6 +5,7 @@ import type { ComponentChildren } from "preact";
 import * as app from "../store/app.ts";
 import { closeDialog } from "../store/dialog.ts";
 import type { Notice } from "../store/notices.ts";
+import { visible } from "../lib/format.ts";
 
 interface FrameProps {
 	title: string;
@@ -14,7 +15,10 @@ interface FrameProps {
 	wide?: boolean;
 	/** extra is a button beside the others. */
 	extra?: ComponentChildren;
-	/** run returns false to keep the dialog open. */
+	/**
+	 * run does what the dialog is for. The dialog stays open if it rejects, or returns false. Then the dialog shows the
+	 * error: the one that it rejects with, or the one that it reported to the thread or to the page.
+	 */
 	run?(): Promise<boolean | void> | boolean | void;
 	children: ComponentChildren;
 }
@@ -39,10 +43,14 @@ export function Frame(p: FrameProps) {
 		setBusy(true);
 		app.failure.value = "";
 		const before = app.current.value?.notices.list.value ?? [];
-		const keep = (await p.run()) === false;
-		setBusy(false);
-		if (keep) setFailure(takeFailure(before));
-		else closeDialog();
+		try {
+			if ((await p.run()) === false) setFailure(takeReported(before));
+			else closeDialog();
+		} catch (error) {
+			setFailure((error as Error).message);
+		} finally {
+			setBusy(false);
+		}
 	};
 	return (
 		<dialog ref={el} class={p.wide ? "wide" : ""} aria-label={p.title} onCancel={(e) => {
@@ -52,7 +60,7 @@ export function Frame(p: FrameProps) {
 			<form onSubmit={(e) => void submit(e)}>
 				<h2>{p.title}</h2>
 				<div class="dialog-body">{p.children}</div>
-				{failure && <p class="error-text pre" role="alert">{failure}</p>}
+				{failure && <p class="error-text pre" role="alert">{visible(failure)}</p>}
 				<div class="dialog-buttons">
 					<button type="button" onClick={closeDialog}>{p.run ? "Cancel" : "Close"}</button>
 					{p.extra}
@@ -63,8 +71,8 @@ export function Frame(p: FrameProps) {
 	);
 }
 
-/** takeFailure moves the error of a request from the page below to the dialog. The notices before the request stay. */
-function takeFailure(before: readonly Notice[]): string {
+/** takeReported moves a reported error from the page below to the dialog. The notices before the request stay. */
+function takeReported(before: readonly Notice[]): string {
 	const store = app.current.value;
 	const notice = store?.notices.list.value.find((n) => n.kind === "error" && !before.includes(n));
 	if (notice) store!.notices.close(notice.id);

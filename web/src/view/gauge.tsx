@@ -3,13 +3,8 @@
 import { categoryNames } from "../store/contextnames.ts";
 import type { ThreadStore } from "../store/thread.ts";
 import { count, percent, short } from "../lib/format.ts";
-import type { ContextCategory, ContextUsage } from "../wire/types.ts";
-
-const fallbackWindow = 128_000;
-
-function windowOf(usage: ContextUsage): number {
-	return usage.modelContextWindow ?? fallbackWindow;
-}
+import { highShare, windowOf } from "../lib/window.ts";
+import type { ContextCategory } from "../wire/types.ts";
 
 /** Ring is the gauge of the top bar. */
 export function Ring({ store, onClick }: { store: ThreadStore; onClick(): void }) {
@@ -17,7 +12,7 @@ export function Ring({ store, onClick }: { store: ThreadStore; onClick(): void }
 	if (!usage) return null;
 	const share = usage.promptTokens / windowOf(usage);
 	const circle = 2 * Math.PI * 7;
-	const level = share > 0.9 ? "high" : share > 0.7 ? "middle" : "";
+	const level = share > highShare ? "high" : share > 0.7 ? "middle" : "";
 	return (
 		<button class={`ring ${level}`} type="button" onClick={onClick}
 			title={`${count(usage.promptTokens)} of ${count(windowOf(usage))} tokens in the next request`}

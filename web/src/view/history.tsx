@@ -35,15 +35,11 @@ export function History({ store }: { store: ThreadStore }) {
 }
 
 function Edits({ store, edits }: { store: ThreadStore; edits: readonly ContextEdit[] }) {
-	const mark = (e: ContextEdit | null) => {
-		const ids = new Set(e?.items?.map((i) => i.id));
-		store.items.marked.value =
-			new Set(store.context.items.value.flatMap((i) => (i.itemId && ids.has(i.id) ? [i.itemId] : [])));
-	};
+	const mark = (e: ContextEdit | null) => store.mark(e?.items?.map((i) => i.id) ?? []);
+	const revision = store.context.revision.value;
 	const goto = (to: number) =>
 		void store.requests.edit((c, threadId) =>
 			c.call("context/goto", { threadId, revision: to, expectedRevision: revision }));
-	const revision = store.context.revision.value;
 	const last = edits.findLast((e) => !e.undone);
 	return (
 		<ol class="history scroll" tabIndex={0} aria-label="Edits, newest first">

@@ -1,7 +1,7 @@
 // The items of a turn.
 
 import type { ComponentChildren } from "preact";
-import * as app from "../store/app.ts";
+import { fork } from "../store/app.ts";
 import type { Entry } from "../store/timeline.ts";
 import type { ThreadStore } from "../store/thread.ts";
 import { longOutput, shortOutput, terminal } from "../lib/ansi.tsx";
@@ -177,7 +177,7 @@ function Facts({ entry, item, turnId, store }: Props) {
 		{ label: "Show in context", icon: "panel", run: () => showContext(ids[0]!) },
 	] : [];
 	if (item.type === "userMessage") {
-		entries.push({ label: "Fork before this message", icon: "fork", run: () => void forkBefore(store.id, turnId) });
+		entries.push({ label: "Fork before this message", icon: "fork", run: () => void fork(store.id, turnId) });
 		entries.push({ label: "Rewind to here…", icon: "undo", run: () => openRewind(store, turnId) });
 		entries.push({ label: "Revert files to here…", icon: "file", run: () => openRevert(store, turnId) });
 	}
@@ -192,11 +192,6 @@ function Facts({ entry, item, turnId, store }: Props) {
 			</span>
 		</span>
 	);
-}
-
-async function forkBefore(threadId: string, beforeTurnId: string): Promise<void> {
-	const forked = await app.attempt((c) => c.call("thread/fork", { threadId, beforeTurnId }));
-	if (forked) app.show(forked.thread.id);
 }
 
 function Line({ icon, head, children }: { icon: IconName; head?: ComponentChildren; children: ComponentChildren }) {

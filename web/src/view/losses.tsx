@@ -2,7 +2,7 @@
 
 import { sharedText, type CompactionReport, type LossReport } from "../store/losses.ts";
 import type { ThreadStore } from "../store/thread.ts";
-import { count, plural, visible } from "../lib/format.ts";
+import { count, plural, textOfParts, visible } from "../lib/format.ts";
 import type { CompactionLoss } from "../wire/types.ts";
 import { Fold } from "./fold.tsx";
 import { showContext, showRemoved } from "../store/panels.ts";
@@ -78,7 +78,7 @@ async function show(store: ThreadStore, loss: CompactionLoss): Promise<void> {
 	}
 	try {
 		const { item, original, reason } = await store.requests.call("context/readItem", { threadId: store.id, id });
-		const query = sharedText(loss.text, original.map((p) => p.text ?? "").join("\n"));
+		const query = sharedText(loss.text, textOfParts(original));
 		if (query !== "" && ["compacted", "trimmed", "deleted"].includes(reason.code)) showRemoved(id, query);
 		else if (item.itemId && item.turnId && (await store.items.load(item.itemId, item.turnId)))
 			reveal.timeline(item.itemId);

@@ -2,11 +2,11 @@
 
 import { useEffect, useState } from "preact/hooks";
 import * as app from "../store/app.ts";
-import { connected, type Resource } from "../store/resource.ts";
+import type { Resource } from "../store/resource.ts";
 import { useResource } from "./useresource.ts";
 import type { ThreadStore } from "../store/thread.ts";
 import { Icon } from "../lib/icons.tsx";
-import { age, count, firstLine, plural, visible } from "../lib/format.ts";
+import { age, count, firstLine, plural, textOfParts, visible } from "../lib/format.ts";
 import type { ContextItem, MemoryHit, MemoryStatusResponse, MemoryView } from "../wire/types.ts";
 import { confirm } from "./confirm.tsx";
 import { openSettings } from "./opensettings.tsx";
@@ -127,7 +127,7 @@ function Memory({ memory, store, list, recalled }: MemoryProps) {
 				<button type="button" class="fold-title" aria-expanded={open} onClick={() => setOpen(!open)}>
 					<span class={`chevron ${open ? "open" : ""}`}><Icon name="chevron" /></span><span class="memory-title">{title}</span>
 				</button>
-				<button type="button" class="quiet" aria-label={`Forget: ${title}`} title="Forget…" disabled={!connected()} onClick={forget}><Icon name="trash" /></button>
+				<button type="button" class="quiet" aria-label={`Forget: ${title}`} title="Forget…" disabled={!app.connected()} onClick={forget}><Icon name="trash" /></button>
 			</div>
 			<div class="faint point-facts">
 				<span>{age(memory.createdAt / 1000)}</span>
@@ -164,7 +164,7 @@ function useReminder(store: ThreadStore): Reminder | null {
 	const content = useResource(async () =>
 		(item ? store.requests.call("context/readItem", { threadId: store.id, id: item.id }) : null), [store, item?.id]);
 	const parts = content.value.value?.original;
-	return item && parts ? { item, text: parts.map((p) => p.text ?? "").join("\n") } : null;
+	return item && parts ? { item, text: textOfParts(parts) } : null;
 }
 
 /** recalls reports whether a reminder has a line of a memory. */
@@ -201,7 +201,7 @@ function Why({ reminder, store }: { reminder: Reminder; store: ThreadStore }) {
 	const found = useResource(async () => {
 		if (!message) return null;
 		const read = await store.requests.call("context/readItem", { threadId: store.id, id: message.id });
-		const query = read.original.map((p) => p.text ?? "").join("\n");
+		const query = textOfParts(read.original);
 		const result = await store.requests.call("memory/search",
 			{ query, repoKey: store.settings.thread.value?.cwd ?? null, kinds: ["summary"], limit: hits });
 		return { query, result };

@@ -7,8 +7,8 @@ import { baseName } from "../lib/format.ts";
 import { openDialog } from "../store/dialog.ts";
 import { openSettings } from "./opensettings.tsx";
 import { openRewind } from "./openrevert.tsx";
-import { openPrompts } from "./prompts.tsx";
-import { panelTab, showPanel, tabNames, tabs } from "../store/panels.ts";
+import { openPrompts } from "./openprompts.tsx";
+import { showPanel, tabNames, tabs } from "../store/panels.ts";
 import { reveal } from "../store/reveal.ts";
 import { titleOf } from "../store/titles.ts";
 
@@ -47,7 +47,6 @@ function commands(): Command[] {
 	for (const t of app.threads.value) {
 		list.push({ label: titleOf(t), detail: baseName(t.cwd), icon: "file", run: () => app.show(t.id) });
 	}
-	void panelTab.value;
 	return list;
 }
 

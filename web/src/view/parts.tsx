@@ -1,7 +1,8 @@
 // What the tabs of the panel share.
 
 import type { ComponentChildren } from "preact";
-import { connected, type Resource } from "../store/resource.ts";
+import { connected } from "../store/app.ts";
+import type { Resource } from "../store/resource.ts";
 import { visible } from "../lib/format.ts";
 
 interface LoadProps<T> {

@@ -2,7 +2,7 @@
 
 import { useState } from "preact/hooks";
 import { changesOf } from "../store/changes.ts";
-import { readOnlyReason } from "../store/resource.ts";
+import { readOnlyReason } from "../store/readonly.ts";
 import { useResource } from "./useresource.ts";
 import type { ThreadStore } from "../store/thread.ts";
 import { files, type FilePatch } from "../lib/patch.ts";

@@ -3,7 +3,7 @@
 import { useMemo, useState } from "preact/hooks";
 import * as app from "../store/app.ts";
 import type { Changes } from "../store/changes.ts";
-import { readOnlyReason } from "../store/resource.ts";
+import { readOnlyReason } from "../store/readonly.ts";
 import type { ThreadStore } from "../store/thread.ts";
 import { parseReview } from "../lib/review.ts";
 import { Icon } from "../lib/icons.tsx";
@@ -108,7 +108,6 @@ function lastReview(store: ThreadStore): { text: string | null } | undefined {
 
 /** Findings shows the newest review of the thread. */
 export function Findings({ store, c }: { store: ThreadStore; c: Changes }) {
-	void store.items.timeline.changed.value;
 	const last = lastReview(store);
 	const review = useMemo(() => (last?.text ? parseReview(last.text) : null), [last?.text]);
 	if (!last) return null;

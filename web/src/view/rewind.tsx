@@ -2,7 +2,7 @@
 // has only a part of a long thread.
 
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
-import { readOnlyReason } from "../store/resource.ts";
+import { readOnlyReason } from "../store/readonly.ts";
 import { useResource } from "./useresource.ts";
 import { readTurnName, turnName, type TurnName } from "../store/reverts.ts";
 import type { ThreadStore } from "../store/thread.ts";

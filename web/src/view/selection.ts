@@ -1,6 +1,7 @@
 // What is selected, open and searched in the context panel. The list and the map share it.
 
 import { signal } from "@preact/signals";
+import { toggled } from "../lib/toggled.ts";
 import { ContextFind } from "../store/contextfind.ts";
 import type { ContextRow } from "../store/contextrows.ts";
 import type { ThreadStore } from "../store/thread.ts";
@@ -46,8 +47,6 @@ export class Selection {
 
 	/** toggleOpen shows the details of an item, or hides them. */
 	toggleOpen(id: string): void {
-		const next = new Set(this.open.value);
-		if (!next.delete(id)) next.add(id);
-		this.open.value = next;
+		this.open.value = toggled(this.open.value, id);
 	}
 }

@@ -160,9 +160,7 @@ function Card({ store, card, selection }: CardProps) {
 	const explained = s.explained.value.has(card.id);
 	const point = (on: boolean) => {
 		s.pointed.value = on ? card.id : null;
-		const ids = new Set(on ? card.itemIds : []);
-		store.items.marked.value =
-			new Set(store.context.items.value.flatMap((i) => (i.itemId && ids.has(i.id) ? [i.itemId] : [])));
+		store.mark(on ? card.itemIds : []);
 	};
 	const why = () => {
 		s.toggleReason(card.id);

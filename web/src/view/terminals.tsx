@@ -1,12 +1,12 @@
 // The commands of a thread that run in the background.
 
 import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
-import { connected } from "../store/resource.ts";
+import { connected } from "../store/app.ts";
 import { useResource } from "./useresource.ts";
 import type { ThreadStore } from "../store/thread.ts";
 import { terminal } from "../lib/ansi.tsx";
 import { Icon } from "../lib/icons.tsx";
-import { relative, visible } from "../lib/format.ts";
+import { relative, textOfParts, visible } from "../lib/format.ts";
 import { scriptOf } from "../lib/shell.ts";
 import type { ServerNotification, ThreadBackgroundTerminal } from "../wire/types.ts";
 import { confirm } from "./confirm.tsx";
@@ -75,7 +75,6 @@ function TerminalRow({ t, store,
 function Output({ t, store }: { t: ThreadBackgroundTerminal; store: ThreadStore }) {
 	const box = useRef<HTMLPreElement>(null);
 	const atEnd = useRef(true);
-	void store.items.timeline.changed.value;
 	const entry = store.items.timeline.entries[store.items.timeline.indexOfItem(t.itemId)];
 	void entry?.version.value;
 	const call = entry ? undefined : store.context.byItemId.value.get(t.itemId)?.find((i) => i.category === "toolOutput");
@@ -84,7 +83,7 @@ function Output({ t, store }: { t: ThreadBackgroundTerminal; store: ThreadStore 
 	const item = entry?.data.type === "item" ? entry.data.item : undefined;
 	const later = store.items.outputs.value.get(t.itemId) ?? "";
 	const output = item?.type === "commandExecution" ? item.aggregatedOutput ?? ""
-		: firstOutput(first.value.value?.original.map((p) => p.text ?? "").join("\n") ?? "") + later;
+		: firstOutput(textOfParts(first.value.value?.original ?? [])) + later;
 	useLayoutEffect(() => {
 		if (box.current && atEnd.current) box.current.scrollTop = box.current.scrollHeight;
 	}, [output]);

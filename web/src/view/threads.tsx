@@ -34,10 +34,7 @@ export function Threads() {
 			<div class="segments" role="group" aria-label="Filter">
 				{[false, true].map((archived) => (
 					<button type="button" aria-pressed={app.showArchived.value === archived}
-						onClick={() => {
-							app.showArchived.value = archived;
-							void app.loadThreads().catch(() => undefined);
-						}}>{archived ? "Archived" : "Active"}</button>
+						onClick={() => app.listThreads(archived)}>{archived ? "Archived" : "Active"}</button>
 				))}
 			</div>
 			{rows.length === 0
@@ -78,7 +75,7 @@ function ThreadRow({ thread }: { thread: Thread }) {
 			</a>
 			<Menu label={`Actions for ${titleOf(thread)}`} entries={[
 				{ label: "Rename…", icon: "edit", run: () => openDialog({ kind: "rename", thread }) },
-				{ label: "Fork", icon: "fork", run: () => void fork(thread) },
+				{ label: "Fork", icon: "fork", run: () => void app.fork(thread.id) },
 				archived
 					? { label: "Unarchive", icon: "archive", run: () => void app.attempt((c) => c.call("thread/unarchive", { threadId: thread.id })) }
 					: { label: "Archive", icon: "archive",
@@ -94,9 +91,4 @@ function ThreadRow({ thread }: { thread: Thread }) {
 async function archiveAndNew(thread: Thread): Promise<void> {
 	const done = await app.attempt((c) => c.call("thread/archiveAndNew", { threadId: thread.id }));
 	if (done) app.show(done.thread.id);
-}
-
-async function fork(thread: Thread): Promise<void> {
-	const forked = await app.attempt((c) => c.call("thread/fork", { threadId: thread.id }));
-	if (forked) app.show(forked.thread.id);
 }

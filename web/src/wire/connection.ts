@@ -42,7 +42,10 @@ type Message = {
 
 /** Handlers receive the messages of the server in order. */
 export interface Handlers {
-	/** opened runs after each (re)connection, before other messages are handled. */
+	/**
+	 * opened introduces the page on each new link. The state is "open" when it is fulfilled; until then, requests are sent
+	 * and notifications come. If it rejects, the link is closed.
+	 */
 	opened(): Promise<void>;
 	notification(n: ServerNotification): void;
 	request(r: ServerRequest): void;
@@ -65,8 +68,8 @@ export class Connection {
 	private delay = minDelayMs;
 	private timer = 0;
 	private everOpen = false;
-	/** opened is set while the current link is open. */
-	private opened = false;
+	/** linked is set while the current link is open, also before the state is. */
+	private linked = false;
 
 	constructor(private readonly transport: Transport, private readonly handlers: Handlers) {}
 
@@ -87,7 +90,7 @@ export class Connection {
 	private async open(link: Link): Promise<void> {
 		this.delay = minDelayMs;
 		this.everOpen = true;
-		this.opened = true;
+		this.linked = true;
 		try {
 			await this.handlers.opened();
 			if (this.link === link) this.state.value = "open";
@@ -103,13 +106,13 @@ export class Connection {
 		const lost = new CallError(0, "the connection to the server was lost", "disconnected", {});
 		for (const p of this.pending.values()) p.reject(lost);
 		this.pending.clear();
-		const opened = this.opened;
-		this.opened = false;
+		const { linked } = this;
+		this.linked = false;
 		if (!this.everOpen) {
 			this.state.value = "rejected";
 			return;
 		}
-		if (!opened) void this.probe();
+		if (!linked) void this.probe();
 		this.state.value = "waiting";
 		this.retryAt.value = Date.now() + this.delay;
 		this.timer = window.setTimeout(() => this.connect(), this.delay);
@@ -157,7 +160,7 @@ export class Connection {
 	}
 
 	private send(message: object): void {
-		if (this.link && this.opened) {
+		if (this.link && this.linked) {
 			this.link.send(JSON.stringify({ jsonrpc: "2.0", ...message }));
 			return;
 		}
