@@ -141,12 +141,3 @@ func (s *step) restoreContext(in RestoreContext) {
 	s.notifyTrim(c)
 	s.contextChanged(changes)
 }
-
-// finishStep sends the notification of contextChanged.
-func (s *step) finishStep() {
-	if !s.contextChanges {
-		return
-	}
-	s.send(ContextChanged{s.context.TakeUpdate(s.changes)})
-	s.storeRemoved(s.changes)
-}

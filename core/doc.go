@@ -47,7 +47,7 @@
 //
 // A file uses the files before it in this list, and few after it:
 //
-//   - options.go, input.go and output.go have what enters and leaves the machine.
+//   - options.go, input.go and output.go have what enters and leaves the machine. entry.go has Step.
 //   - thread.go, turnstate.go, callstate.go and terminalstate.go have its data. turnmachine.go changes the state of
 //     a turn.
 //   - step.go has what every step uses: record a line, send a message, start an effect.
