@@ -47,8 +47,8 @@ func (ContextChanged) message() {}
 // ContextReplaced notifies every subscriber of all context items.
 func ContextReplaced() ContextChanged { return ContextChanged{history.Update{All: true}} }
 
-// stale rejects an edit for another revision.
-func (s *step) stale(to protocol.Caller, expected *int64) bool {
+// rejectStale rejects an edit for another revision, and reports whether it did.
+func (s *step) rejectStale(to protocol.Caller, expected *int64) bool {
 	if expected == nil || *expected == s.context.Revision() {
 		return false
 	}
@@ -61,7 +61,7 @@ func (s *step) stale(to protocol.Caller, expected *int64) bool {
 }
 
 func (s *step) editContext(in EditContext) {
-	if s.stale(in.To, in.Expected) {
+	if s.rejectStale(in.To, in.Expected) {
 		return
 	}
 	p, err := s.context.Plan(in.Operation, s.state.SelectTurns)
@@ -82,7 +82,7 @@ func (s *step) editContext(in EditContext) {
 }
 
 func (s *step) undoContext(in UndoContext) {
-	if s.stale(in.To, in.Expected) {
+	if s.rejectStale(in.To, in.Expected) {
 		return
 	}
 	e := s.context.Undoable()
@@ -100,7 +100,7 @@ func (s *step) undoContext(in UndoContext) {
 }
 
 func (s *step) redoContext(in RedoContext) {
-	if s.stale(in.To, in.Expected) {
+	if s.rejectStale(in.To, in.Expected) {
 		return
 	}
 	e := s.context.Redoable()
@@ -126,7 +126,7 @@ func (s *step) recordUndo(op string, e *history.Edit) {
 }
 
 func (s *step) restoreContext(in RestoreContext) {
-	if s.stale(in.To, in.Expected) {
+	if s.rejectStale(in.To, in.Expected) {
 		return
 	}
 	c, changes := s.beginTrim(), s.context.Restorable()

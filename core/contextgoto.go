@@ -18,7 +18,7 @@ func (in GotoContext) apply(s *step) { s.gotoContext(in) }
 // gotoContext records a line for each undo or redo, because every version of this program can replay
 // those.
 func (s *step) gotoContext(in GotoContext) {
-	if s.stale(in.To, in.Expected) {
+	if s.rejectStale(in.To, in.Expected) {
 		return
 	}
 	undo, redo, err := s.context.PathTo(in.Revision)

@@ -85,7 +85,7 @@ func (s *step) endRequest(id EffectID) *modelRequest {
 		return nil
 	}
 	if m == nil {
-		s.completeWhenIdle()
+		s.completeOnceEnded()
 	}
 	return m
 }
@@ -160,9 +160,9 @@ func (s *step) toolsKnown(in ToolsKnown) {
 	s.setServerTools(in.Tools, s.active.env.Provider.ContextWindow)
 	switch {
 	case s.isEnding():
-		s.completeWhenIdle()
-	case s.active.toolsEffect == in.Effect:
-		s.active.toolsEffect = 0
+		s.completeOnceEnded()
+	case s.active.awaitTools == in.Effect:
+		s.active.awaitTools = 0
 		s.advance()
 	default:
 		s.requestModelWhenReady()

@@ -96,7 +96,7 @@ func (s *step) stdinWritten(in StdinWritten) {
 	}
 	s.recordChanges(in.Tracked)
 	if s.isEnding() {
-		s.completeWhenIdle()
+		s.completeOnceEnded()
 		return
 	}
 	for _, term := range s.terminals {

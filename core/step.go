@@ -142,7 +142,8 @@ func (t *Thread) applyEnv(env TurnEnv) {
 	}
 }
 
-func (s *step) stopTimer() {
+// stopDelay cancels the timer of turn/completed.
+func (s *step) stopDelay() {
 	if s.active.timer != 0 {
 		s.effect(Cancel{s.active.timer})
 		s.active.timer = 0
