@@ -93,10 +93,8 @@ func (s *step) undoContext(in UndoContext) {
 	c := s.beginTrim()
 	s.recordUndo(protocol.EditUndo, e)
 	s.endTrim(c, nil)
-	s.reply(in.To, protocol.ContextUndoResponse{Revision: s.context.Revision(), Undone: e.ContextEdit,
-		Usage: s.contextUsage()})
-	s.notifyTrim(c)
-	s.contextChanged(e.Changes())
+	s.answerEdit(in.To, protocol.ContextUndoResponse{Revision: s.context.Revision(), Undone: e.ContextEdit,
+		Usage: s.contextUsage()}, c, e.Changes())
 }
 
 func (s *step) redoContext(in RedoContext) {
@@ -111,10 +109,8 @@ func (s *step) redoContext(in RedoContext) {
 	c := s.beginTrim()
 	s.recordUndo(protocol.EditRedo, e)
 	s.endTrim(c, nil)
-	s.reply(in.To, protocol.ContextRedoResponse{Revision: s.context.Revision(), Redone: e.ContextEdit,
-		Usage: s.contextUsage()})
-	s.notifyTrim(c)
-	s.contextChanged(e.Changes())
+	s.answerEdit(in.To, protocol.ContextRedoResponse{Revision: s.context.Revision(), Redone: e.ContextEdit,
+		Usage: s.contextUsage()}, c, e.Changes())
 }
 
 // recordUndo appends the undo or the redo of an edit.
@@ -136,8 +132,6 @@ func (s *step) restoreContext(in RestoreContext) {
 		changes = s.commitEdit(protocol.StoredContextEdit{Op: protocol.EditRestore, ClientName: in.Client})
 	}
 	s.endTrim(c, nil)
-	s.reply(in.To, protocol.ContextRestoreResponse{Revision: s.context.Revision(), Restored: restored,
-		Usage: s.contextUsage()})
-	s.notifyTrim(c)
-	s.contextChanged(changes)
+	s.answerEdit(in.To, protocol.ContextRestoreResponse{Revision: s.context.Revision(), Restored: restored,
+		Usage: s.contextUsage()}, c, changes)
 }

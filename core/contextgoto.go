@@ -39,8 +39,6 @@ func (s *step) gotoContext(in GotoContext) {
 		changes = append(changes, e.Changes()...)
 	}
 	s.endTrim(c, nil)
-	s.reply(in.To, protocol.ContextGotoResponse{Revision: s.context.Revision(), Undone: undo, Redone: redo,
-		Usage: s.contextUsage()})
-	s.notifyTrim(c)
-	s.contextChanged(history.JoinChanges(changes))
+	s.answerEdit(in.To, protocol.ContextGotoResponse{Revision: s.context.Revision(), Undone: undo, Redone: redo,
+		Usage: s.contextUsage()}, c, history.JoinChanges(changes))
 }
