@@ -56,9 +56,9 @@
 //   - thread.go, turnstate.go, callstate.go and terminalstate.go have its data. turnmachine.go changes the state of
 //     a turn.
 //   - step.go has what every step uses: record a line, send a message, start an effect.
-//   - items.go, contextchange.go, policy.go, callresult.go and closeturn.go have what many inputs share:
-//     the items that clients see, changes of the context, the rules for tools, results of calls, the end
-//     of an interrupted turn.
+//   - items.go, usage.go, status.go, contextchange.go, policy.go, callresult.go and closeturn.go have what many
+//     inputs share: the items that clients see, the tokens of requests, the status of the thread, changes of the
+//     context, the rules for tools, results of calls, the end of an interrupted turn.
 //   - prompt.go, offeredtools.go and environment.go build the model request.
 //   - resumable.go and continueturn.go have the turns that outlive their server.
 //   - modelrequest.go, compact.go, tools.go, approval.go and a file for each tool run a turn. They are one

@@ -118,6 +118,12 @@ func (s *step) failRequest(err *ModelError) {
 	}
 }
 
+// turnError returns the error of a turn whose model request failed.
+func turnError(message string, err *ModelError) *protocol.TurnError {
+	info := err.Info
+	return &protocol.TurnError{Message: message, CodexErrorInfo: &info, AdditionalDetails: protocol.OrNil(err.Details)}
+}
+
 // wasTooLong reports whether a request was refused because it does not fit. Words that are not known count if they
 // name a number of tokens that is above the window.
 func (s *step) wasTooLong(err *ModelError) bool {
