@@ -37,6 +37,7 @@ func (s *step) resendRequests(to uint64) {
 	}
 }
 
+// pendingCall returns the call that asks with a request, or nil.
 func (s *step) pendingCall(request uint64) *toolCall {
 	for _, c := range s.activeCalls() {
 		if c.state == callAsking && c.request == request {
@@ -46,6 +47,7 @@ func (s *step) pendingCall(request uint64) *toolCall {
 	return nil
 }
 
+// acceptCall runs a call that the client accepted. The status is sent first, and shows that the call asks no more.
 func (s *step) acceptCall(c *toolCall, k approvedKind) {
 	c.becomeRunning(c.effect)
 	s.notifyStatus()
@@ -71,11 +73,9 @@ func (s *step) warnUnconfined() {
 // abortCall completes a call that waits for an answer or a checkpoint, after an interrupt. Running
 // commands end with their effect.
 func (s *step) abortCall(c *toolCall) {
-	if c.state == callAsking {
-		s.notify(protocol.ServerRequestResolvedNotification{ThreadID: s.state.ID, RequestID: c.request})
-	}
 	switch c.state {
 	case callAsking:
+		s.notify(protocol.ServerRequestResolvedNotification{ThreadID: s.state.ID, RequestID: c.request})
 		c.asks.abort(s, c)
 	case callHeld:
 		c.held.abort(s, c)

@@ -9,7 +9,7 @@ type builtInTool struct {
 	spec func(t *Thread) ToolSpec
 	// offered reports whether the next request has the tool, or is nil if each has.
 	offered func(t *Thread) bool
-	// accepts reports whether a call is one of the tool, or is nil if it is while the tool is offered.
+	// accepts reports whether a call is one of the tool, or is nil if each call is one while the tool is offered.
 	accepts func(s *step, c *toolCall) bool
 	// decode decodes the arguments of a call. It changes nothing, because a call can be decoded several times before it
 	// starts.

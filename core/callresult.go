@@ -47,15 +47,14 @@ func (s *step) runningCall(id EffectID) *toolCall {
 }
 
 // runningCallOf returns the call of an effect with its kind. The call is nil if none of this kind has the effect.
-func runningCallOf[K callKind](s *step, id EffectID) (*toolCall, K) {
-	var none K
+func runningCallOf[K callKind](s *step, id EffectID) (_ *toolCall, kind K) {
 	c := s.runningCall(id)
 	if c == nil {
-		return nil, none
+		return nil, kind
 	}
 	kind, is := c.kind.(K)
 	if !is {
-		return nil, none
+		return nil, kind
 	}
 	return c, kind
 }

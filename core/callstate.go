@@ -39,9 +39,11 @@ const (
 	callDone
 )
 
-// callKind is a decoded call of one kind. A tool has a file with its kind, and one row in builtInTools.
+// callKind is a decoded call of one kind. A built-in tool has a file with its kind and
+// its builtInTool, and builtInTools lists it.
 type callKind interface {
-	// start runs the call, asks the client, or completes the call.
+	// start runs the call, asks the client, or completes the call. The caller starts the next calls. A handler that
+	// completes the call later does that itself: by effectOfCallEnded after an effect, by advance after an answer.
 	start(s *step, c *toolCall)
 	// readsOnly reports whether the call can run beside others. It must certainly not write, by its text or by the
 	// kernel. And the user must not be asked, before it or after it failed.

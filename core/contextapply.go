@@ -25,7 +25,7 @@ const maxWaitingEdits = 100
 // applyContext plans all operations before it changes anything, so that one refused operation refuses
 // all of them.
 func (s *step) applyContext(in ApplyContext) {
-	if s.stale(in.To, in.Expected) {
+	if s.rejectStale(in.To, in.Expected) {
 		return
 	}
 	line, operations, err := s.context.PlanAll(in.Operations, s.state.SelectTurns)

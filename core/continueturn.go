@@ -100,9 +100,9 @@ func (s *step) askAgain() {
 		s.beginCheckpoint()
 	}
 	if s.active.env.ToolsPending {
-		s.active.toolsEffect = s.newEffect()
-		s.active.modelEffects = append(s.active.modelEffects, s.active.toolsEffect)
-		s.effect(AwaitTools{ID: s.active.toolsEffect})
+		s.active.awaitTools = s.newEffect()
+		s.active.modelEffects = append(s.active.modelEffects, s.active.awaitTools)
+		s.effect(AwaitTools{ID: s.active.awaitTools})
 	}
 	s.advance()
 }

@@ -8,10 +8,12 @@ import (
 // of turn/completed is over.
 func (s *step) finishTurn(status protocol.TurnStatus, err *protocol.TurnError) {
 	s.becomeEnding(status, err)
-	s.completeWhenIdle()
+	s.completeOnceEnded()
 }
 
-func (s *step) completeWhenIdle() {
+// completeOnceEnded completes a turn that has an outcome, if its effects have ended and the delay is over. Each handler
+// of the end of an effect calls it, directly or by effectOfCallEnded.
+func (s *step) completeOnceEnded() {
 	t := s.active
 	if !s.isEnding() || len(t.modelEffects)+len(t.toolEffects) > 0 {
 		return
@@ -26,7 +28,7 @@ func (s *step) completeWhenIdle() {
 		}
 		return
 	}
-	s.stopTimer() // the timer of an earlier end
+	s.stopDelay() // the timer of an earlier end
 	s.completeTurn()
 }
 

@@ -6,6 +6,12 @@ import (
 	"appserver/protocol"
 )
 
+// Input is one event for a thread.
+type Input interface {
+	// apply changes the thread, and adds lines, messages and effects to the step.
+	apply(s *step)
+}
+
 // Stamp has the time and sources of ids of an input. The core has neither clock nor randomness.
 type Stamp struct {
 	Now time.Time

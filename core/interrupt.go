@@ -97,9 +97,9 @@ func (s *step) endTurn() {
 		return
 	}
 	s.active.notBefore = time.Time{}
-	s.stopTimer()
+	s.stopDelay()
 	s.interrupt()
-	s.completeWhenIdle()
+	s.completeOnceEnded()
 }
 
 // completePendingTurn completes a turn whose turn/completed is delayed. Requests call it first if

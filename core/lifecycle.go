@@ -7,16 +7,6 @@ import (
 	"appserver/protocol"
 )
 
-// Step applies an input. The package documentation states the order in which to use the output.
-func (t *Thread) Step(stamp Stamp, in Input) Output {
-	s := &step{Thread: t, Stamp: stamp}
-	in.apply(s)
-	s.checkTurn()
-	s.recordWait()
-	s.finishStep()
-	return s.out
-}
-
 // ID returns the thread's id.
 func (t *Thread) ID() string { return t.state.ID }
 

@@ -3,6 +3,7 @@ package core
 import (
 	"slices"
 	"strings"
+	"time"
 
 	"appserver/core/pure/history"
 	"appserver/core/pure/toolspec"
@@ -54,6 +55,15 @@ type SetMemoryMode struct {
 func (Remember) effect() {}
 
 func (in Remembered) apply(s *step) { s.remembered(in) }
+
+// Memory is an entry of the memory.
+type Memory struct {
+	ID, Kind, Title, Text string
+	// Session is the thread that it comes from, Items are the ids of its context items.
+	Session string
+	Items   []string
+	At      time.Time
+}
 
 // Recalled ends a Recall. The best match is first.
 type Recalled struct {
@@ -191,7 +201,7 @@ func (s *step) recalled(in Recalled) {
 		s.warnAboutMemory("What is remembered could not be searched: " + in.Err.Error())
 	}
 	if s.isEnding() {
-		s.completeWhenIdle()
+		s.completeOnceEnded()
 		return
 	}
 	if text := s.reminderText(in, s.active.query); text != "" && text != s.context.Reminder() {

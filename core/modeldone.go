@@ -116,7 +116,7 @@ func (s *step) timerFired(in TimerFired) {
 	case s.isIdle(), in.Effect == 0:
 	case t.timer == in.Effect:
 		t.timer = 0
-		s.completeWhenIdle()
+		s.completeOnceEnded()
 	case t.retry == in.Effect:
 		s.requestModel()
 	default:

@@ -85,7 +85,7 @@ func (s *step) endRequest(id EffectID) *modelRequest {
 		return nil
 	}
 	if m == nil {
-		s.completeWhenIdle()
+		s.completeOnceEnded()
 	}
 	return m
 }
@@ -116,6 +116,12 @@ func (s *step) failRequest(err *ModelError) {
 	default:
 		s.finishTurn(protocol.TurnFailed, turnError(err.Message, err))
 	}
+}
+
+// turnError returns the error of a turn whose model request failed.
+func turnError(message string, err *ModelError) *protocol.TurnError {
+	info := err.Info
+	return &protocol.TurnError{Message: message, CodexErrorInfo: &info, AdditionalDetails: protocol.OrNil(err.Details)}
 }
 
 // wasTooLong reports whether a request was refused because it does not fit. Words that are not known count if they
@@ -160,9 +166,9 @@ func (s *step) toolsKnown(in ToolsKnown) {
 	s.setServerTools(in.Tools, s.active.env.Provider.ContextWindow)
 	switch {
 	case s.isEnding():
-		s.completeWhenIdle()
-	case s.active.toolsEffect == in.Effect:
-		s.active.toolsEffect = 0
+		s.completeOnceEnded()
+	case s.active.awaitTools == in.Effect:
+		s.active.awaitTools = 0
 		s.advance()
 	default:
 		s.requestModelWhenReady()

@@ -139,14 +139,14 @@ func (s *step) patchPlanned(in PatchPlanned) {
 	switch {
 	case s.isEnding():
 		s.completeCall(c, abortedOutputText)
-		s.completeWhenIdle()
 	case in.Err != nil:
 		s.completeCall(c, fmt.Sprintf("apply_patch verification failed: %v\nNo file was changed.", in.Err))
-		s.advance()
 	default:
 		k.result = in.Result
 		k.startPlanned(s, c)
+		return
 	}
+	s.effectOfCallEnded()
 }
 
 // startPlanned writes the files, requests an approval, or refuses.

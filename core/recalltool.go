@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"appserver/core/pure/digest"
 	"appserver/core/pure/history"
@@ -76,12 +75,16 @@ func (s *step) recallDone(in Recalled) {
 	if c == nil {
 		return
 	}
-	if s.isEnding() {
-		s.completeCall(c, abortedOutputText)
-		s.completeWhenIdle()
-		return
+	output := abortedOutputText
+	if !s.isEnding() {
+		output = k.output(slices.Concat(k.found, k.remembered(in)))
 	}
-	found := k.found
+	s.completeCall(c, output)
+	s.effectOfCallEnded()
+}
+
+// remembered returns the hits in the memory, or the reason why it cannot be searched.
+func (k *recallCall) remembered(in Recalled) (found []string) {
 	for _, m := range in.Found {
 		about := strings.Join(digest.About(m.Text, k.Query, recallExcerpt), " ")
 		found = append(found, fmt.Sprintf("%s (%s, %s): %s",
@@ -90,8 +93,7 @@ func (s *step) recallDone(in Recalled) {
 	if in.Err != nil {
 		found = append(found, fmt.Sprintf("The memories of this repository cannot be searched: %v", in.Err))
 	}
-	s.completeCall(c, k.output(found))
-	s.advance()
+	return found
 }
 
 // output returns the output of a call.
@@ -211,15 +213,6 @@ func aboutItem(text, query string) string {
 		return excerpt.Line(excerpt.FirstRunes(text, recallExcerpt))
 	}
 	return strings.Join(digest.About(text, query, recallExcerpt), " ")
-}
-
-// Memory is an entry of the memory.
-type Memory struct {
-	ID, Kind, Title, Text string
-	// Session is the thread that it comes from, Items are the ids of its context items.
-	Session string
-	Items   []string
-	At      time.Time
 }
 
 // Recall searches the memory. It ends with Recalled.

@@ -34,7 +34,7 @@ func (t *turn) onlyCalls() bool {
 // awaitsEffectsOf reports whether the turn has no effects except those that ask about a call again. These
 // only read.
 func (t *turn) awaitsEffectsOf(c *toolCall) bool {
-	asks := func(id EffectID) bool { return c.again != nil && id == c.effect || id == t.toolsEffect }
+	asks := func(id EffectID) bool { return c.again != nil && id == c.effect || id == t.awaitTools }
 	return !slices.ContainsFunc(slices.Concat(t.modelEffects, t.toolEffects), func(id EffectID) bool { return !asks(id) })
 }
 

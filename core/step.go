@@ -3,8 +3,22 @@ package core
 import (
 	"slices"
 
+	"appserver/core/pure/history"
 	"appserver/protocol"
 )
+
+// step is the state of one call of Step.
+type step struct {
+	*Thread
+	Stamp
+	out Output
+	// contextChanges is set if clients are to be notified of the context. changes has the changes of the
+	// step's edits.
+	contextChanges bool
+	changes        []history.Change
+	// discards is set if the removed items are not to be stored in the memory.
+	discards bool
+}
 
 // none is the index of no element.
 const none = -1
@@ -128,7 +142,8 @@ func (t *Thread) applyEnv(env TurnEnv) {
 	}
 }
 
-func (s *step) stopTimer() {
+// stopDelay cancels the timer of turn/completed.
+func (s *step) stopDelay() {
 	if s.active.timer != 0 {
 		s.effect(Cancel{s.active.timer})
 		s.active.timer = 0

@@ -10,52 +10,8 @@ import (
 	"appserver/protocol"
 )
 
-const (
-	// maxTerminals bounds the running commands of a thread, and the ended ones that wait to be
-	// read.
-	maxTerminals = 64
-)
-
-// WriteStdin writes Text to the terminal of a command, if there is a text. With Track it lasts for Watch or until the
-// command has ended, and its end has the changes.
-type WriteStdin struct {
-	ID      EffectID
-	TurnID  string
-	Command EffectID
-	Text    string
-	Track   *Track
-	Watch   time.Duration
-}
-
-func (WriteStdin) effect() {}
-
-// StdinWritten ends a WriteStdin. Err is set if nothing was written.
-type StdinWritten struct {
-	Effect  EffectID
-	Err     error
-	Tracked *Tracked
-}
-
-func (in StdinWritten) apply(s *step) { s.stdinWritten(in) }
-
-// terminalOfEffect returns the terminal that an effect runs, or nil.
-func (t *Thread) terminalOfEffect(id EffectID) *terminal {
-	for _, term := range t.terminals {
-		if term.effect == id && term.result == nil {
-			return term
-		}
-	}
-	return nil
-}
-
-func (t *Thread) terminalByID(id string) *terminal {
-	for _, term := range t.terminals {
-		if term.id == id {
-			return term
-		}
-	}
-	return nil
-}
+// maxTerminals bounds the running commands of a thread, and the ended ones that wait to be read.
+const maxTerminals = 64
 
 // openTerminal runs the command of a call on a terminal.
 func (s *step) openTerminal(c *toolCall, command *shellCommand) {
@@ -83,6 +39,8 @@ func (s *step) openTerminal(c *toolCall, command *shellCommand) {
 	}
 }
 
+// startWait makes a call wait for output of a terminal. The effect of the call stays: that of the command for its first
+// call, and none for later ones.
 func (s *step) startWait(term *terminal, c *toolCall, keep int) {
 	c.becomeRunning(c.effect)
 	term.wait = &outputWait{call: c, began: s.Now, keep: keep}
@@ -117,7 +75,7 @@ func (s *step) terminalOutput(term *terminal, text string) {
 	}
 }
 
-// waitTimerFired completes a call whose time is over. The command continues.
+// waitTimerFired completes a call whose time is over.
 func (s *step) waitTimerFired(timer EffectID) {
 	for _, term := range s.terminals {
 		if term.wait != nil && term.wait.timer == timer {
@@ -127,6 +85,7 @@ func (s *step) waitTimerFired(timer EffectID) {
 	}
 }
 
+// endWait completes the waiting call with the output so far, and starts the next calls. The command continues.
 func (s *step) endWait(term *terminal) {
 	s.updateTerminalItem(term)
 	s.endToolEffect(term.effect)

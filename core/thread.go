@@ -89,25 +89,6 @@ type announcedFailure struct {
 	err    protocol.TurnError
 }
 
-// step is the state of one call of Step.
-type step struct {
-	*Thread
-	Stamp
-	out Output
-	// contextChanges is set if clients are to be notified of the context. changes has the changes of the
-	// step's edits.
-	contextChanges bool
-	changes        []history.Change
-	// discards is set if the removed items are not to be stored in the memory.
-	discards bool
-}
-
-// Input is one event for a thread.
-type Input interface {
-	// apply changes the thread, and adds lines, messages and effects to the step.
-	apply(s *step)
-}
-
 // capture is a pending checkpoint. effect is 0 while an older one is in progress.
 type capture struct {
 	effect    EffectID

@@ -15,7 +15,7 @@ func (s *step) addCalls(calls []ToolCall) {
 	var started []*toolCall
 	for _, call := range calls {
 		call.ID = s.uniqueCallID(call.ID)
-		if s.active.toolsEffect == 0 { // all tools are known
+		if s.active.awaitTools == 0 { // all tools are known
 			call.Name = s.offeredName(call.Name)
 		}
 		s.item(s.callItem(&call))
@@ -74,7 +74,7 @@ func (s *step) advance() {
 			reading = reading && c.readsOnly(s)
 		}
 	}
-	if !busy && t.toolsEffect == 0 {
+	if !busy && t.awaitTools == 0 {
 		s.requestModel()
 	}
 }
@@ -91,7 +91,8 @@ func (s *step) startCall(c *toolCall) {
 	kind.start(s, c)
 }
 
-// decodeCall returns the call as its tool decodes it. A call of an unknown tool is completed with a text.
+// decodeCall returns the call as its tool decodes it, or a textCall for an unknown tool. The shell is the only tool of
+// a review. Names of built-in tools that are not offered can be those of a client's tool.
 func (s *step) decodeCall(c *toolCall) (callKind, error) {
 	name := c.call.Name
 	tool, client := s.builtInTool(name), s.clientTool(name)
@@ -126,7 +127,7 @@ func (s *step) runCall(c *toolCall) EffectID {
 // effectOfCallEnded continues the turn after an effect of a call has ended.
 func (s *step) effectOfCallEnded() {
 	if s.isEnding() {
-		s.completeWhenIdle()
+		s.completeOnceEnded()
 		return
 	}
 	s.advance()
@@ -150,7 +151,7 @@ func (s *step) unknownToolText(name string) string {
 
 // mustAwaitTools reports whether the call can be one of a server's tool that is not known yet.
 func (s *step) mustAwaitTools(c *toolCall) bool {
-	if s.active.toolsEffect == 0 || s.clientTool(c.call.Name) != nil {
+	if s.active.awaitTools == 0 || s.clientTool(c.call.Name) != nil {
 		return false
 	}
 	tool := s.builtInTool(c.call.Name)

@@ -135,7 +135,7 @@ func (s *step) fail(err error) {
 // input before turn/completed.
 func (s *step) becomePreparing(t *turn) {
 	if s.isEnding() {
-		s.stopTimer()
+		s.stopDelay()
 		t.outcome = nil
 	}
 	t.leaveModelWork()
@@ -235,7 +235,7 @@ func (t *turn) isSound() bool {
 	case turnRequesting, turnSummarizing:
 		return slices.Contains(t.modelEffects, t.request.effect)
 	case turnCalling:
-		return t.toolsEffect != 0 || slices.ContainsFunc(t.calls, func(c *toolCall) bool { return c.state != callDone })
+		return t.awaitTools != 0 || slices.ContainsFunc(t.calls, func(c *toolCall) bool { return c.state != callDone })
 	case turnEnding:
 		return effects > 0
 	case turnDelayed:

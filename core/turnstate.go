@@ -75,8 +75,8 @@ type toolWork struct {
 	toolEffects []EffectID
 	// calls are the tool calls of the model's last answer, in order.
 	calls []*toolCall
-	// toolsEffect is the effect that awaits the tools of servers for a restored turn, or 0.
-	toolsEffect EffectID
+	// awaitTools is the effect that awaits the tools of servers for a restored turn, or 0.
+	awaitTools EffectID
 	// userCommands are the running commands of the user. They run in any state.
 	userCommands []*userCommand
 	// uncaptured is set if the capture of the worktree before the turn failed. diff is the turn's

@@ -118,7 +118,7 @@ func (s *step) userCommandDone(o *userCommand, r ToolResult) {
 	s.itemOfThread(message)
 	switch {
 	case s.isEnding():
-		s.completeWhenIdle()
+		s.completeOnceEnded()
 	case len(t.userCommands) > 0:
 	case t.state == turnShell:
 		s.finishTurn(protocol.TurnCompleted, nil)
