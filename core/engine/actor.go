@@ -66,7 +66,7 @@ type actor struct {
 	lineReader *rollout.LineReader
 	// withoutBackup is the error of the backup, or nil if it was loaded or does not exist.
 	withoutBackup error
-	scope         Scope
+	scope         *Scope
 	subscribers   []uint64
 	effects       map[core.EffectID]*running
 	generation    int

@@ -113,16 +113,16 @@ func (e *Engine) readThread(to protocol.Caller, id string, in core.Input, load f
 }
 
 // viewThread replies with the result of look on a loaded or stored thread.
-func (e *Engine) viewThread(to protocol.Caller, id string, look func(*core.Thread, Scope) (any, error)) error {
+func (e *Engine) viewThread(to protocol.Caller, id string, look func(*core.Thread, *Scope) (any, error)) error {
 	return e.toLoadedOr(to, id,
-		func(a *actor) { e.answer(to, func() (any, error) { return look(a.thread, a.scope) }) },
+		func(a *actor) { e.answer(to, func() (any, error) { return look(a.thread, a.config()) }) },
 		func() (any, error) {
 			t, err := e.loadContext(id)
 			if err != nil {
 				return nil, err
 			}
 			defer t.close()
-			return t.checkRead(look(t.Thread, nil))
+			return t.checkRead(look(t.Thread, e.parts.Config.Current()))
 		})
 }
 

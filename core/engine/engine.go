@@ -166,7 +166,7 @@ func (e *Engine) untilClosed() (context.Context, context.CancelFunc) {
 }
 
 func (e *Engine) hasDisconnected(conn uint64) bool {
-	return e.parts.Connected != nil && !e.parts.Connected(conn)
+	return e.parts.Clients.Connected != nil && !e.parts.Clients.Connected(conn)
 }
 
 // NextRequest returns an id for a request to a client. No other request of this process gets the same one.

@@ -77,7 +77,7 @@ func (a *actor) branch(id string, to protocol.Caller, p *protocol.ThreadForkPara
 	}
 	now := time.Now()
 	meta := source.ForkMeta(id, now)
-	meta.Originator, meta.CliVersion, meta.Source = a.engine.parts.Originator(to.Conn), a.engine.parts.Version,
+	meta.Originator, meta.CliVersion, meta.Source = a.engine.parts.Clients.Originator(to.Conn), a.engine.parts.Version,
 		a.engine.parts.Source
 	meta.ThreadSource = p.ThreadSource
 	if p.BaseInstructions != nil {
@@ -90,7 +90,7 @@ func (a *actor) branch(id string, to protocol.Caller, p *protocol.ThreadForkPara
 	if err != nil {
 		return nil, err
 	}
-	r := &forkReader{reader: &reader{id: id, settings: a.engine.parts.Setup.Defaults()}, meta: meta, first: first,
+	r := &forkReader{reader: &reader{id: id, settings: a.engine.parts.Defaults.Settings()}, meta: meta, first: first,
 		before: before, whole: p.LastTurnID == nil && p.BeforeTurnID == nil, inMemory: p.Ephemeral}
 	contents, err := a.loadFork(at, r)
 	if err != nil {
@@ -136,7 +136,7 @@ func (a *actor) createFork(b *branch, to protocol.Caller, p *protocol.ThreadFork
 	thread := b.Thread(core.Options{})
 	a.lineReader = b.lineReader // of the origin, until the fork has a rollout
 	stored, unattributed := a.engine.storedSettings(thread, b.providerRecorded, p.Overrides())
-	settings, scope, err := a.engine.parts.Setup.Resumed(p.Overrides(), stored)
+	settings, scope, err := a.engine.parts.Config.Resume(p.Overrides(), stored)
 	if err != nil {
 		return err
 	}
@@ -145,8 +145,8 @@ func (a *actor) createFork(b *branch, to protocol.Caller, p *protocol.ThreadFork
 		return err
 	}
 	a.options = core.Options{CompletedFloor: a.engine.parts.CompletedFloor, Tokens: a.engine.tokenizer(),
-		Memory: a.memoryRules(), Economy: a.engine.parts.Setup.Economy(scope),
-		Ephemeral: p.Ephemeral || !a.engine.parts.Setup.Persists(scope)}
+		Memory: a.memoryRules(), Economy: a.config().Economy,
+		Ephemeral: p.Ephemeral || !a.config().Persist}
 	if !a.options.Ephemeral {
 		if err := a.createLog(b.at, a.seed(b)); err != nil {
 			return err
@@ -156,7 +156,7 @@ func (a *actor) createFork(b *branch, to protocol.Caller, p *protocol.ThreadFork
 	err = a.firstStep(to, core.Fork{
 		To: to, Env: a.idleEnv(settings), Settings: settings, Options: a.options,
 		Name: b.name, ExcludeTurns: p.ExcludeTurns, Answered: b.then != nil,
-		Warnings: slices.Concat(b.warnings, unattributed, a.engine.parts.Setup.Warnings(scope)),
+		Warnings: slices.Concat(b.warnings, unattributed, a.config().Warnings),
 	})
 	if err == nil && b.then != nil {
 		b.then(a)

@@ -70,7 +70,7 @@ func (a *actor) seed(b *branch) *rollout.Seed {
 
 // redactedSeed selects the lines of a fork, and removes secrets from them.
 func (a *actor) redactedSeed() rollout.Projection {
-	r := a.engine.parts.Setup.Redactor(a.scope)
+	r := a.config().Redactor
 	return func(line protocol.RolloutLine) (protocol.RolloutLine, bool) {
 		if !core.ForkHas(&line) {
 			return line, false

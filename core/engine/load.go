@@ -96,7 +96,7 @@ func (r readerBefore) before(take rollout.LineHandler) rollout.LineHandler {
 func (e *Engine) loadStored(id string) (*loaded, error) { return e.loadFrom(store.Ref{ID: id}) }
 
 func (e *Engine) loadFrom(at store.Ref) (*loaded, error) {
-	r := &reader{id: at.ID, settings: e.parts.Setup.Defaults()}
+	r := &reader{id: at.ID, settings: e.parts.Defaults.Settings()}
 	contents, text, err := e.parts.Threads.Load(at, r)
 	if err != nil {
 		return nil, err

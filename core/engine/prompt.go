@@ -16,7 +16,7 @@ func (e *Engine) ContextGetPrompt(to protocol.Caller, p *protocol.ContextGetProm
 		return protocol.InvalidParams("", "`revision`, `requestId` and `edits` exclude each other: name one of them at most")
 	}
 	if p.RequestID == nil {
-		return e.viewThread(to, p.ThreadID, func(t *core.Thread, scope Scope) (any, error) {
+		return e.viewThread(to, p.ThreadID, func(t *core.Thread, scope *Scope) (any, error) {
 			return e.nextPrompt(t, scope, p)
 		})
 	}
@@ -31,13 +31,13 @@ func (e *Engine) ContextGetPrompt(to protocol.Caller, p *protocol.ContextGetProm
 
 // nextPrompt returns the prompt of a turn that would start now. The environment is empty if the thread
 // cannot start turns.
-func (e *Engine) nextPrompt(t *core.Thread, scope Scope, p *protocol.ContextGetPromptParams) (any, error) {
+func (e *Engine) nextPrompt(t *core.Thread, scope *Scope, p *protocol.ContextGetPromptParams) (any, error) {
 	t, refusal := t.At(p.Revision, p.Edits)
 	if refusal != nil {
 		return nil, refusal
 	}
 	prompt, tokens := t.Prompt(), t.PromptTokens()
-	if env, err := e.parts.Setup.TurnEnv(scope, t.Settings()); err == nil || notReady(err) {
+	if env, err := scope.Turns.Env(t.Settings()); err == nil || notReady(err) {
 		if e.parts.Servers != nil {
 			env.Tools, _ = e.parts.Servers.Tools(t.ID())
 		}
@@ -72,7 +72,7 @@ func (e *Engine) render(
 
 // pastPrompt rebuilds a past request from the lines before it.
 func (e *Engine) pastPrompt(thread string, past *core.PastRequest) (any, error) {
-	r := &readerUntil{readerBefore{&reader{id: thread, settings: e.parts.Setup.Defaults()}, past.From, false}}
+	r := &readerUntil{readerBefore{&reader{id: thread, settings: e.parts.Defaults.Settings()}, past.From, false}}
 	contents, text, err := e.parts.Threads.Load(store.Ref{ID: thread}, r)
 	if err != nil {
 		return nil, err

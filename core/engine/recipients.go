@@ -18,7 +18,7 @@ func (a *actor) notify(n protocol.Notification) {
 	for _, conn := range a.subscribers {
 		a.engine.parts.Outbox.Notify(conn, n)
 	}
-	if others := a.engine.parts.NotifyOthers; others != nil && isGlobal(n.NotificationMethod()) {
+	if others := a.engine.parts.Clients.NotifyOthers; others != nil && isGlobal(n.NotificationMethod()) {
 		others(a.subscribers, n)
 	}
 }

@@ -19,10 +19,10 @@ func (a *actor) sendTo(subscribers []uint64, messages []core.Message) {
 
 // broadcast notifies all clients, and waits for congested ones.
 func (e *Engine) broadcast(n protocol.Notification) {
-	if e.parts.Clients == nil {
+	if e.parts.Clients.All == nil {
 		return
 	}
-	for _, conn := range e.parts.Clients() {
+	for _, conn := range e.parts.Clients.All() {
 		e.awaitRoom(conn)
 		e.parts.Outbox.Notify(conn, n)
 	}

@@ -21,6 +21,7 @@ func houseRules() []houseRule {
 		{"fan-out", findFanOut},
 		{"libraries", findLibraries},
 		{"purity", findImpurity},
+		{"ports", findWidePorts},
 		{"stored threads", findLocalFiles},
 		{"package docs", findPackageDocs},
 		{"exported docs", findExportedDocs},

@@ -28,9 +28,9 @@ type Router struct {
 }
 
 // Listers are the providers that can be asked for their models.
-func (r *Router) Listers() map[string]Lister {
+func Listers(providers map[string]Provider) map[string]Lister {
 	listers := map[string]Lister{}
-	for name, p := range r.Providers {
+	for name, p := range providers {
 		if l, ok := p.(Lister); ok {
 			listers[name] = l
 		}

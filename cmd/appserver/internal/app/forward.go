@@ -35,7 +35,7 @@ func (p *process) forwardTo(port *fleetPort, threads *shared.Threads, lease time
 			return port.Dial(ctx, address)
 		},
 		Patience: lease + afterLease, Poll: lease / 3, DialTimeout: lease,
-		Report: func(err error) { p.log.Info("problem with another node", zap.Error(err)) },
+		Report: func(err error) { p.own.log.Info("problem with another node", zap.Error(err)) },
 	})
 	p.server.RouteBy(p.forwarder)
 }

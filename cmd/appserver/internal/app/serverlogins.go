@@ -55,8 +55,8 @@ func loginSettings(c *config.Config, m config.McpServer, headers map[string]stri
 	return s
 }
 
-// Login begins a login at a server of a thread, or of the configuration.
-func (s *mcpServers) Login(ctx context.Context, thread *string,
+// login begins a login at a server of a thread, or of the configuration.
+func (s *mcpServers) login(ctx context.Context, thread *string,
 	p *protocol.McpServerOauthLoginParams) (*engine.ServerLogin, error) {
 	d, err := s.definition(thread, p.Name)
 	switch {
@@ -79,15 +79,15 @@ func (s *mcpServers) Login(ctx context.Context, thread *string,
 	if err != nil {
 		return nil, err
 	}
-	return &engine.ServerLogin{URL: a.URL, Wait: a.Wait, Retry: func() { s.Pool.RetryService(d.Name, d.URL) }}, nil
+	return &engine.ServerLogin{URL: a.URL, Wait: a.Wait, Retry: func() { s.pool.RetryService(d.Name, d.URL) }}, nil
 }
 
 // definition returns the server of a thread, or of the configuration.
 func (s *mcpServers) definition(thread *string, name string) (mcp.Definition, error) {
 	if thread != nil {
-		return s.Pool.Definition(*thread, name)
+		return s.pool.Definition(*thread, name)
 	}
-	all := s.definitions(s.config.Current(), "")
+	all := definitions(s.config.Current(), "")
 	i := slices.IndexFunc(all, func(d mcp.Definition) bool { return d.Name == name })
 	if i < 0 {
 		return mcp.Definition{}, unknownServer(name)

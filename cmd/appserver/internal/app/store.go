@@ -35,6 +35,13 @@ type openedStore struct {
 	port     *fleetPort
 }
 
+// exist reports whether a thread is stored. It is true if that cannot be found out.
+func (s *openedStore) exist(thread string) bool {
+	var missing *rollout.NotFoundError
+	_, err := s.Where(store.Ref{ID: thread})
+	return !errors.As(err, &missing)
+}
+
 // ready returns an error while threads cannot be written.
 func (s *openedStore) ready() error {
 	if s.shared != nil && s.shared.Stats().LeaseLeft == 0 {
@@ -71,31 +78,31 @@ func (s *openedStore) leave(ctx context.Context) error {
 // index.
 //
 // Other nodes can dial the node at the port, which may be nil.
-func openStore(own *setup, indexed bool, port *fleetPort) (*openedStore, error) {
-	c := own.config.Current()
+func openStore(b *localHome, indexed bool, port *fleetPort) (*openedStore, error) {
+	c := b.config.Current()
 	if c.Store.Kind == config.StorePostgres {
-		return openDatabase(c, own, port)
+		return openDatabase(c, b, port)
 	}
 	if !indexed || !c.Index.Enabled {
-		return &openedStore{Threads: filesIn(own.rollouts, nil, own.log)}, nil
+		return &openedStore{Threads: filesIn(b.rollouts, nil, b.log)}, nil
 	}
-	ix := indexOf(c.Index, own)
-	return &openedStore{Threads: filesIn(own.rollouts, ix, own.log), index: ix}, nil
+	ix := indexOf(c.Index, b)
+	return &openedStore{Threads: filesIn(b.rollouts, ix, b.log), index: ix}, nil
 }
 
 // openDatabase joins the fleet of a database as the node with a port, which may be nil.
-func openDatabase(c *config.Config, own *setup, port *fleetPort) (*openedStore, error) {
-	db, err := connectDatabase(c, own.log)
+func openDatabase(c *config.Config, b *localHome, port *fleetPort) (*openedStore, error) {
+	db, err := connectDatabase(c, b.log)
 	if err != nil {
 		return nil, err
 	}
 	node := newNode(port.dialAddress())
 	report := func(err error) {
-		own.log.Warn("problem in the database of the threads", zap.String("node", node.ID), zap.Error(err))
+		b.log.Warn("problem in the database of the threads", zap.String("node", node.ID), zap.Error(err))
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), storeTimeout)
 	defer cancel()
-	threads, err := shared.Open(ctx, shared.Options{Driver: db, Node: node, Copies: copiesIn(own.home),
+	threads, err := shared.Open(ctx, shared.Options{Driver: db, Node: node, Copies: copiesIn(b.home),
 		Timeout: c.Store.Timeout, SnapshotVersion: program(), Report: report})
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("store.url_env: the server cannot join the others in the database: %w", err),
@@ -198,20 +205,19 @@ func sharedOptions(o *Options) (postgres.Options, error) {
 // OpenStores opens both stores. They log nothing.
 func OpenStores(o *Options) (*Stores, error) {
 	log := zap.NewNop()
-	_, _, parts, err := loadParts(o, log)
+	b, err := loadHome(o, log)
 	if err != nil {
 		return nil, err
 	}
-	own := parts.Setup.(*setup)
-	c := own.config.Current()
+	c := b.config.Current()
 	if c.Store.Kind != config.StorePostgres {
 		return nil, errFiles
 	}
-	opened, err := openDatabase(c, own, nil)
+	opened, err := openDatabase(c, b, nil)
 	if err != nil {
 		return nil, err
 	}
-	return &Stores{Files: filesIn(own.rollouts, nil, log), Database: opened, opened: opened, log: log}, nil
+	return &Stores{Files: filesIn(b.rollouts, nil, log), Database: opened, opened: opened, log: log}, nil
 }
 
 // FilesIn returns the threads of another home.
