@@ -30,6 +30,7 @@ type Engine struct {
 	requests       atomic.Uint64 // numbers the requests of the server
 	skipped        sync.Once     // see skipRequests
 	proxied        *proxiedRequests
+	global         map[string]bool // see globalMethods
 	readers        chan struct{}
 	oneshotServers chan struct{}
 	work           sync.WaitGroup // goroutines of actors and background reads

@@ -72,7 +72,7 @@ func (l *link) send(r *request) bool {
 		ID     uint64          `json:"id"`
 		Method string          `json:"method"`
 		Params json.RawMessage `json:"params"`
-	}{l.last, r.method, r.params})
+	}{l.last, r.method.Name, r.params})
 	if err != nil || l.lost || !l.queue(text) {
 		return false
 	}
@@ -199,7 +199,7 @@ func (l *link) respond(m message) {
 
 // notify sends a notification to the client.
 func (l *link) notify(m message, text []byte) {
-	if m.Method == "serverRequest/resolved" {
+	if l.kinds[m.Method].Progress == protocol.RequestResolved {
 		l.resolve(m.Params)
 		return
 	}

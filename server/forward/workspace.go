@@ -67,13 +67,13 @@ func (f *Forwarder) nodeFor(dir string, refused []Node) Node {
 }
 
 // routeStart takes a request for a new thread whose directory is on another node.
-func (f *Forwarder) routeStart(to protocol.Caller, params json.RawMessage) bool {
+func (f *Forwarder) routeStart(to protocol.Caller, method protocol.Method, params json.RawMessage) bool {
 	dir := startDir(params)
 	if f.nodeFor(dir, nil) == (Node{}) {
 		return false
 	}
 	s := f.session(to.Conn)
-	r := s.requestOf(to, "", "thread/start", params)
+	r := s.requestOf(to, "", method, params)
 	r.dir = dir
 	s.begin(r)
 	return true

@@ -22,6 +22,7 @@ func houseRules() []houseRule {
 		{"libraries", findLibraries},
 		{"purity", findImpurity},
 		{"ports", findWidePorts},
+		{"entrances", findEntrances},
 		{"stored threads", findLocalFiles},
 		{"package docs", findPackageDocs},
 		{"exported docs", findExportedDocs},

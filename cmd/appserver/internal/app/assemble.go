@@ -101,11 +101,7 @@ func assemble(o *Options, log *zap.Logger) (*process, error) {
 	if err != nil {
 		return nil, err
 	}
-	port, err := openFleetPort(c, log)
-	if err != nil {
-		return nil, err
-	}
-	threads, err := openStore(b, true, port)
+	threads, err := openStore(b, true)
 	if err != nil {
 		return nil, err
 	}
@@ -117,7 +113,7 @@ func assemble(o *Options, log *zap.Logger) (*process, error) {
 	servers := newServers(b, commands, network, newToolFiles(b.home, threads.exist))
 	a.servers = servers.pool
 	a.ports = engine.Parts{
-		Threads: threads, Config: own, Defaults: own,
+		Threads: threads.threads, Config: own, Defaults: own,
 		Model: models.router, Tokens: token.New(), Tools: commands,
 		Patches: tool.Patcher{Closed: []string{b.home}}, Image: imageReader(b.home),
 		Worktrees: worktrees(c, b.home, log), Servers: servers.ports(), Memory: portsOf(a.memory),
@@ -127,12 +123,7 @@ func assemble(o *Options, log *zap.Logger) (*process, error) {
 		CompletedFloor: c.Compat.TurnCompletedFloor, AnswerLead: c.Compat.TurnCompletedFloor / 2,
 		Spread: spread,
 	}
-	p := newProcess(a)
-	if port != nil {
-		p.forwardTo(port, threads.shared, c.Fleet.Lease)
-		port.publish(p.engine, p.forwarder, threads)
-	}
-	return p, nil
+	return newProcess(a)
 }
 
 // spread varies a delay by a tenth.
@@ -183,32 +174,33 @@ func worktrees(c *config.Config, home string, log *zap.Logger) *engine.Worktrees
 }
 
 // newProcess creates the engine of an assembly, and lets the server use it.
-func newProcess(a assembly) *process {
+func newProcess(a assembly) (*process, error) {
 	own, srv, e := a.own, a.server, engine.New(a.ports)
 	if ix := a.threads.index; ix != nil {
 		ix.Watch(func(p index.Progress) { e.IndexProgress(p.Done, p.Total) }, func() { e.IndexSkipped(ix.Skipped()) })
 	}
-	if a.threads.shared != nil {
-		a.threads.shared.WatchInterrupted(e.TakeOver)
+	joined, err := a.threads.member.Serve(e, srv)
+	if err != nil {
+		return nil, err
 	}
 	e.Retain(RetentionOf(own.config.Current().History))
-	srv.OnDisconnect(func(conn uint64) {
-		e.Disconnect(conn)
-		a.host.Gone(conn)
-	})
-	srv.Handle(server.NewMethods(e, server.ServerHandlers{
+	methods := server.NewMethods(e, server.ServerHandlers{
 		Outbox: srv, Catalog: catalog{own.config, own.models, own.skills}, RunInBackground: e.Background,
 		Warnings: own.startWarnings(),
 		Home:     own.home, Cwd: own.cwd, Version: Version,
 		Started: time.Now(), Sandbox: own.confinement, Platform: platform(), Terminal: terminal(os.Getenv),
-		OriginatorOverride: originatorOverride(), OnClient: own.identity.Set, Fleet: a.threads.diagnose,
-	}, a.host))
+		OriginatorOverride: originatorOverride(), OnClient: own.identity.Set, Fleet: joined.Diagnose,
+	}, a.host)
+	srv.Handle(server.Service{Handler: methods, Router: joined.Router(), Left: func(conn uint64) {
+		e.Disconnect(conn)
+		a.host.Gone(conn)
+	}})
 	unwatch := own.skills.watch(func() {
 		for _, conn := range srv.Clients() {
 			srv.Notify(conn, protocol.SkillsChangedNotification{})
 		}
 	})
-	return &process{assembly: a, engine: e, unwatch: unwatch}
+	return &process{assembly: a, engine: e, joined: joined, unwatch: unwatch}, nil
 }
 
 // hostOf returns the handlers of files, searches and commands of clients. The runner is nil if commands of clients

@@ -63,15 +63,15 @@ func OpenLocalClient(o *Options, log *zap.Logger) (*LocalClient, error) {
 	if _, err := os.Stat(home); errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("there are no threads: the home %s does not exist; set CODEX_HOME to a home with threads", home)
 	}
-	threads, err := openStore(b, false, nil)
+	threads, err := openStore(b, false)
 	if err != nil {
 		return nil, err
 	}
 	own := newSetup(b, &model.ModelCache{}, &model.Identity{}, newConfinement(home, log))
-	c := &LocalClient{Home: home, Store: b.rollouts, Redactor: own.Current().Redactor, Threads: threads, threads: threads,
-		answers: make(chan answer, 1), elsewhere: map[string]*remote.Server{}}
+	c := &LocalClient{Home: home, Store: b.rollouts, Redactor: own.Current().Redactor,
+		Threads: threads.threads, threads: threads, answers: make(chan answer, 1), elsewhere: map[string]*remote.Server{}}
 	c.engine = engine.New(engine.Parts{
-		Threads: threads, Config: own, Defaults: own,
+		Threads: threads.threads, Config: own, Defaults: own,
 		Model: &model.Router{Fallback: chat.Render}, Tokens: token.New(), Worktrees: worktrees(b.config.Current(), home, log),
 		Outbox:  engine.Outbox{Answers: c, Messages: c, Pressure: c},
 		Clients: engine.Clients{Originator: func(uint64) string { return localClientName }},

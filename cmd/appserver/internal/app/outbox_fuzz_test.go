@@ -109,16 +109,17 @@ func newTwoClients(t *testing.T, home string) *twoClients {
 	require.NoError(t, err)
 	live := config.NewLive(source, c)
 	own := unconfinedSetup(live, home, home)
-	threads, err := openStore(own.localHome, true, nil)
+	threads, err := openStore(own.localHome, true)
 	require.NoError(t, err)
-	proc := newProcess(assemblyOf(t, own, threads, engine.Parts{Patches: fakeFiles{}}))
+	proc, err := newProcess(assemblyOf(t, own, threads, engine.Parts{Patches: fakeFiles{}}))
+	require.NoError(t, err)
 	in, toServer := io.Pipe()
 	fromServer, out := io.Pipe()
 	h := &twoClients{t: t, in: toServer, out: bufio.NewReader(fromServer), frames: &frames{incoming: make(chan string)},
 		ended: make(chan error, 2)}
 	go func() { h.ended <- proc.server.ServeTransport(context.Background(), h.frames) }()
 	go func() {
-		err := proc.run(Streams{in, out, io.Discard}, nil)
+		err := proc.run(transports{nil, &Streams{in, out, io.Discard}}, nil)
 		_ = out.Close()
 		h.ended <- err
 	}()

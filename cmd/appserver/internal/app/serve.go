@@ -11,9 +11,9 @@ import (
 
 	"go.uber.org/zap"
 
+	"appserver/cmd/appserver/internal/fleet"
 	"appserver/core/engine"
 	"appserver/server"
-	"appserver/server/forward"
 	"appserver/server/web"
 )
 
@@ -47,14 +47,17 @@ func serve(s Streams, o *Options, opened func(*web.Page) error) error {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	stop := stopReasons(ctx, o) // before the server announces its address
-	if p.listeners, err = o.transport.open(p.server, s.Err, opened, p.threads.ready); err != nil {
+	listeners, err := o.transport.open(p.server, s.Err, opened, p.threads.member.Ready)
+	if err != nil {
 		return err
 	}
-	if p.threads.port != nil {
-		p.listeners = append(p.listeners, p.threads.port)
+	if l := p.joined.Listener(); l != nil {
+		listeners = append(listeners, l)
 	}
-	p.noStdio = !o.transport.isStdio()
-	return p.run(s, stop)
+	if o.transport.isStdio() {
+		return p.run(transports{listeners, &s}, stop)
+	}
+	return p.run(transports{listeners, nil}, stop)
 }
 
 // garbagePercent is the permitted share of garbage relative to live memory. With the runtime's default of
@@ -74,11 +77,8 @@ type process struct {
 	engine *engine.Engine
 	// unwatch stops watching skill files.
 	unwatch func()
-	// noStdio is set if no client is on standard input and output.
-	noStdio bool
-	// listeners accept all other clients.
-	listeners []clientListener
-	forwarder *forward.Forwarder
+	// joined is nil if the threads are in files.
+	joined *fleet.Service
 }
 
 // stopReasons returns a channel that receives a reason to stop: a signal, or the exit of the parent process.
@@ -109,16 +109,16 @@ func stopReasons(ctx context.Context, o *Options) <-chan string {
 
 // run serves until the input or the output of the client ends and there is no other client, or until there is a
 // reason to stop. Then it shuts down in order.
-func (p *process) run(s Streams, stop <-chan string) error {
+func (p *process) run(t transports, stop <-chan string) error {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	var closed <-chan struct{}
-	if !p.noStdio {
-		closed = outputClosed(ctx, s.Out)
+	if t.streams != nil {
+		closed = outputClosed(ctx, t.streams.Out)
 	}
-	transports := p.transports(s)
-	served := make(chan error, len(transports))
-	for _, serve := range transports {
+	all := t.serve(p.server)
+	served := make(chan error, len(all))
+	for _, serve := range all {
 		go func() { served <- serve() }()
 	}
 	select {
@@ -129,29 +129,35 @@ func (p *process) run(s Streams, stop <-chan string) error {
 	case <-closed:
 		p.own.log.Info("the client closed the output")
 	case err := <-served:
-		return errors.Join(err, p.close())
+		return errors.Join(err, p.close(t.listeners))
 	}
-	return p.close()
+	return p.close(t.listeners)
 }
 
-// transports returns the functions that serve clients until the shutdown or an error.
-func (p *process) transports(s Streams) (serve []func() error) {
-	for _, l := range p.listeners {
-		serve = append(serve, l.Serve)
+// transports are the ways to the clients: the listeners, and the streams of a client or nil.
+type transports struct {
+	listeners []clientListener
+	streams   *Streams
+}
+
+// serve returns the functions that serve clients until the shutdown or an error.
+func (t transports) serve(srv *server.Server) (all []func() error) {
+	for _, l := range t.listeners {
+		all = append(all, l.Serve)
 	}
-	if !p.noStdio {
+	if s := t.streams; s != nil {
 		growPipe(s.Out)
-		serve = append(serve, func() error { return p.server.Serve(context.Background(), s.In, s.Out) })
+		all = append(all, func() error { return srv.Serve(context.Background(), s.In, s.Out) })
 	}
-	return serve
+	return all
 }
 
 // close shuts the server down: it accepts no more requests, replies to the accepted ones, ends every
 // turn, and delivers all messages.
-func (p *process) close() error {
+func (p *process) close(listeners []clientListener) error {
 	ctx, cancel := context.WithTimeout(context.Background(), closeTime)
 	defer cancel()
-	err := stopListening(p.listeners)
+	err := stopListening(listeners)
 	p.server.StopIntake()
 	p.own.models.Close()
 	p.unwatch()
@@ -163,10 +169,8 @@ func (p *process) close() error {
 	if p.servers != nil {
 		err = errors.Join(err, p.servers.Close(ctx), p.announcer.Close(ctx))
 	}
-	err = errors.Join(err, p.server.Drain(ctx), p.awaitClients(ctx))
-	if p.forwarder != nil {
-		p.forwarder.Close()
-	}
+	err = errors.Join(err, p.server.Drain(ctx), awaitClients(ctx, listeners))
+	p.joined.Close()
 	err = errors.Join(err, p.threads.Close(ctx))
 	if err = errors.Join(err, p.closeMemory(ctx)); err != nil {
 		p.own.log.Warn("the shutdown is incomplete", zap.Error(err))

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"sync/atomic"
 
+	"appserver/cmd/appserver/internal/fleet"
 	"appserver/core"
 	"appserver/core/effects/config"
 	"appserver/core/effects/model"
@@ -107,6 +108,11 @@ func (s *setup) configFor(p *protocol.ThreadStartParams, cwd string) (c *config.
 	}
 	c, err = s.config.Current().For(cwd, overrides)
 	return c, warnings, err
+}
+
+// checkWorkspace returns an error unless turns may run in a directory on this server.
+func (s *setup) checkWorkspace(dir string) error {
+	return fleet.CheckWorkspace(s.config.Current().Fleet.Workspaces, dir)
 }
 
 func requested(profile *string, mode *protocol.SandboxMode, roots *[]string) config.Requested {

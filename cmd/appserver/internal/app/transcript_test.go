@@ -134,13 +134,14 @@ func (p *player) start() {
 	if p.servers != nil {
 		servers = p.servers.ports()
 	}
-	proc := newProcess(assemblyOf(p.t, own, p.openThreads(own.localHome), engine.Parts{
+	proc, err := newProcess(assemblyOf(p.t, own, p.openThreads(own.localHome), engine.Parts{
 		Patches: p.files, Worktrees: p.worktree, Servers: servers, NewID: p.newID,
 	}))
+	require.NoError(p.t, err)
 	p.in, p.lines, p.ended = inWriter, make(chan string, 4096), make(chan error, 1)
 	go p.read(outReader)
 	go func() {
-		err := proc.run(Streams{inReader, outWriter, io.Discard}, nil)
+		err := proc.run(transports{nil, &Streams{inReader, outWriter, io.Discard}}, nil)
 		outWriter.Close()
 		inReader.Close()
 		p.ended <- err
@@ -161,7 +162,8 @@ func assemblyOf(t *testing.T, own *setup, threads *openedStore, ports engine.Par
 	c, srv := own.config.Current(), server.New(own.log)
 	models, err := openModels(c, own.home, httpclient.New(os.Getenv), own.identity, own.log)
 	require.NoError(t, err)
-	ports.Threads, ports.Config, ports.Defaults, ports.Model, ports.Tokens = threads, own, own, models.router, token.New()
+	ports.Threads, ports.Config, ports.Defaults = threads.threads, own, own
+	ports.Model, ports.Tokens = models.router, token.New()
 	ports.Tools, ports.Outbox, ports.Clients, ports.Log = fakeTools{}, outboxOf(srv), clientsOf(srv), own.log
 	ports.Version, ports.CompletedFloor = protocol.Level, c.Compat.TurnCompletedFloor
 	return assembly{own: own, server: srv, host: hostOf(srv, own, nil), threads: threads, ports: ports}
@@ -172,7 +174,7 @@ func (p *player) openThreads(b *localHome) *openedStore {
 	if p.store != nil {
 		return p.store.open(p.t, b)
 	}
-	threads, err := openStore(b, true, nil)
+	threads, err := openStore(b, true)
 	require.NoError(p.t, err)
 	return threads
 }

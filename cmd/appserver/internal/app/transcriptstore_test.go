@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	member "appserver/cmd/appserver/internal/fleet"
 	"appserver/rollout/fleet"
 	"appserver/rollout/postgres"
 	"appserver/rollout/postgres/pgtest"
@@ -157,5 +158,5 @@ func (s *transcriptStore) open(t *testing.T, b *localHome) *openedStore {
 		Node:    fleet.Node{ID: "node", Incarnation: rand.Text()},
 		Timeout: leaseOfTranscripts, SnapshotVersion: program(), Report: func(err error) { t.Error(err) }})
 	require.NoError(t, err)
-	return &openedStore{Threads: threads, shared: threads, database: db}
+	return &openedStore{threads: threads, member: member.Of(memberOptions(b, false), threads, db)}
 }
