@@ -158,7 +158,7 @@ func (q *serverRequest) transmit(rpc *jsonrpc2.Conn) error {
 	return err
 }
 
-// resentRequest is a server request that is sent again.
+// resentRequest is a server request that is sent again. It overrides transmit, which would register the id twice.
 type resentRequest struct{ *serverRequest }
 
 // transmit sends the request as a notification, because jsonrpc2 already waits for the

@@ -203,8 +203,6 @@ func requestIDs(requests []core.OpenRequest) []uint64 {
 	return ids
 }
 
-func (a *actor) stamp() core.Stamp { return a.engine.stamp() }
-
 func (a *actor) subscribe(conn uint64) {
 	if !a.subscribed(conn) && !a.engine.hasDisconnected(conn) {
 		a.subscribers = append(a.subscribers, conn)

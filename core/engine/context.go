@@ -97,5 +97,5 @@ func (e *Engine) ContextGoto(to protocol.Caller, p *protocol.ContextGotoParams) 
 // ContextRestore restores the full context from the backup.
 func (e *Engine) ContextRestore(to protocol.Caller, p *protocol.ContextRestoreParams) error {
 	in := core.RestoreContext{To: to, Client: e.parts.Clients.Originator(to.Conn), Expected: p.ExpectedRevision}
-	return e.changeThreadIf(to, p.ThreadID, in, func(a *actor) error { return a.checkBackup(p.From != nil) })
+	return e.changeThreadBy(to, p.ThreadID, func(a *actor) (core.Input, error) { return in, a.checkBackup(p.From != nil) })
 }

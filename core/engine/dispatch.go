@@ -76,12 +76,7 @@ func (e *Engine) inThread(owner string, do func(a *actor)) bool {
 // changeThread applies an input to a thread. A stored thread is loaded for it, and unloaded
 // afterwards.
 func (e *Engine) changeThread(to protocol.Caller, id string, in core.Input) error {
-	return e.changeThreadIf(to, id, in, func(*actor) error { return nil })
-}
-
-// changeThreadIf is changeThread with a check in the goroutine of the thread.
-func (e *Engine) changeThreadIf(to protocol.Caller, id string, in core.Input, check func(*actor) error) error {
-	return e.changeThreadBy(to, id, func(a *actor) (core.Input, error) { return in, check(a) })
+	return e.changeThreadBy(to, id, func(*actor) (core.Input, error) { return in, nil })
 }
 
 // changeThreadBy is changeThread with an input that is made in the goroutine of the thread.

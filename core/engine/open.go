@@ -50,12 +50,8 @@ func (a *actor) warnOfConfig(to protocol.Caller) {
 	}
 }
 
-func (a *actor) begin(to protocol.Caller, p *protocol.ThreadStartParams) error {
-	return a.beginWith(to, p, core.Start{})
-}
-
-// beginWith creates a thread from an initial input.
-func (a *actor) beginWith(to protocol.Caller, p *protocol.ThreadStartParams, in core.Start) error {
+// startThread creates a thread from an initial input.
+func (a *actor) startThread(to protocol.Caller, p *protocol.ThreadStartParams, in core.Start) error {
 	cwd, err := selectedCwd(p.Environments, p.Cwd)
 	if err != nil {
 		return err
@@ -179,7 +175,7 @@ func (a *actor) turnEnv(s core.Settings) (core.TurnEnv, error) {
 // rollout, because responses will contain lines that a crash or a failed disk left unsynced. If
 // visited is set, the thread is loaded for one input only.
 func (a *actor) openLog(path string, visited bool) (*rollout.Contents, error) {
-	r := &reader{id: a.id, settings: a.engine.parts.Defaults.Settings()}
+	r := a.engine.reader(a.id)
 	log, contents, err := a.engine.parts.Threads.Open(store.Ref{ID: a.id, Path: path}, r)
 	if err != nil {
 		return nil, err
@@ -191,7 +187,7 @@ func (a *actor) openLog(path string, visited bool) (*rollout.Contents, error) {
 	a.journal, a.at, a.withoutBackup = log, log.Ref(), contents.Backup.Err
 	a.options = a.engine.options(a.id, contents)
 	a.options.Visited = visited
-	a.thread, a.lineReader = r.Thread(a.options), r.lineReader
+	a.thread, a.lineReader = r.loading.Thread(a.options), r.lineReader
 	return contents, nil
 }
 

@@ -6,7 +6,6 @@ import (
 
 	"appserver/core"
 	"appserver/protocol"
-	"appserver/rollout"
 	"appserver/rollout/store"
 )
 
@@ -72,7 +71,7 @@ func (e *Engine) render(
 
 // pastPrompt rebuilds a past request from the lines before it.
 func (e *Engine) pastPrompt(thread string, past *core.PastRequest) (any, error) {
-	r := &readerUntil{readerBefore{&reader{id: thread, settings: e.parts.Defaults.Settings()}, past.From, false}}
+	r := readerUntil(past.From, thread, e.parts.Defaults.Settings())
 	contents, text, err := e.parts.Threads.Load(store.Ref{ID: thread}, r)
 	if err != nil {
 		return nil, err
@@ -86,24 +85,11 @@ func (e *Engine) pastPrompt(thread string, past *core.PastRequest) (any, error) 
 	if past.Usage != nil {
 		answer.Tokens = past.Usage.InputTokens
 	}
-	prompt, sources := r.PastPrompt(e.options(thread, contents), past)
+	prompt, sources := r.loading.PastPrompt(e.options(thread, contents), past)
 	id, err := e.render(&answer, prompt, sources)
 	reason := past.Inexact(id)
 	answer.Exact, answer.Reason = new(reason == ""), protocol.OrNil(reason)
 	return l.checkRead(answer, err)
-}
-
-// readerUntil reads the lines before one that the rollout has. It does not use later snapshots.
-type readerUntil struct{ readerBefore }
-
-// Continue starts with the snapshot of an earlier reader, unless that has read the line.
-func (r *readerUntil) Continue(text *rollout.LineReader, snapshot []byte) (rollout.LineHandler, bool) {
-	fresh := r.Loading
-	take, ok := r.readerBefore.Continue(text, snapshot)
-	if ok && r.Next() > r.lost {
-		r.Loading, ok = fresh, false
-	}
-	return take, ok
 }
 
 // orEmpty returns an empty list for nil, which JSON would write as null.

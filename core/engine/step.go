@@ -30,7 +30,7 @@ func (e *Engine) broadcast(n protocol.Notification) {
 
 // commit applies an input to the state and appends its lines.
 func (a *actor) commit(in core.Input) (core.Output, error) {
-	out := a.thread.Step(a.stamp(), in)
+	out := a.thread.Step(a.engine.stamp(), in)
 	if err := a.readError(); err != nil || len(out.Lines) == 0 {
 		return out, err
 	}

@@ -39,7 +39,7 @@ func (l *link) answer(id uint64, result json.RawMessage, err error) {
 	}
 	text, err := protocol.Marshal(response)
 	if err != nil || !l.queue(text) {
-		l.close() // the owner then asks the other clients, or the client again
+		l.end() // the owner then asks the other clients, or the client again
 	}
 }
 

@@ -42,7 +42,8 @@ type Service struct {
 	Metrics http.Handler
 }
 
-// Link is a connection to another node. One goroutine may call Next while another one calls Write.
+// Link is a connection to another node. One goroutine may call Next while another one calls Write. It overrides Close,
+// which also counts the links.
 type Link struct {
 	*listen.Client
 	end func()

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -20,14 +21,7 @@ const maxFileCycle = 15
 // TestHouseFileCycles bounds the largest cycle of files within each package. A file depends on
 // another if it uses an identifier that the other one declares, methods and fields included.
 func TestHouseFileCycles(t *testing.T) {
-	loaded, err := packages.Load(&packages.Config{
-		Dir: apptest.Root(),
-		Mode: packages.NeedName | packages.NeedSyntax | packages.NeedTypes | packages.NeedTypesInfo |
-			packages.NeedImports | packages.NeedExportFile,
-	}, "./...")
-	require.NoError(t, err)
-	require.Zero(t, packages.PrintErrors(loaded))
-	for _, p := range loaded {
+	for _, p := range loadPackages(t) {
 		path := strings.TrimPrefix(p.PkgPath, "appserver/")
 		size := largestCycle(fileUses(p))
 		t.Logf("%s: %d of %d files", path, size, len(p.Syntax))
@@ -36,6 +30,23 @@ func TestHouseFileCycles(t *testing.T) {
 				"or separate helpers from handlers", path, size, maxFileCycle)
 		}
 	}
+}
+
+// typedPackages are the packages of the module with their types. They are loaded once for all rules that need types.
+var typedPackages = sync.OnceValues(func() ([]*packages.Package, error) {
+	return packages.Load(&packages.Config{
+		Dir: apptest.Root(),
+		Mode: packages.NeedName | packages.NeedSyntax | packages.NeedTypes | packages.NeedTypesInfo |
+			packages.NeedImports | packages.NeedExportFile,
+	}, "./...")
+})
+
+func loadPackages(t *testing.T) []*packages.Package {
+	t.Helper()
+	loaded, err := typedPackages()
+	require.NoError(t, err)
+	require.Zero(t, packages.PrintErrors(loaded))
+	return loaded
 }
 
 // fileUses returns the files of the package, each with the other files that it uses.

@@ -141,7 +141,7 @@ func (l *look) file(name string) (read bool) {
 		known = v
 	}
 	if seen.proves(known) {
-		l.keep(name, known)
+		l.keepFile(name, known)
 		return false
 	}
 	l.count.Read++
@@ -149,8 +149,8 @@ func (l *look) file(name string) (read bool) {
 	return true
 }
 
-// keep counts a file that the sink has.
-func (l *look) keep(name string, m mark) {
+// keepFile counts a file that the sink has.
+func (l *look) keepFile(name string, m mark) {
 	delete(l.kept, name)
 	if reason := m.skipped(); reason != "" {
 		l.skip(reason)
@@ -175,7 +175,7 @@ func (l *look) reread(name string, known mark) {
 	if sum == known.content {
 		known = seen.mark(sum, known.chunks, at)
 		l.verified[name] = known
-		l.keep(name, known)
+		l.keepFile(name, known)
 		return
 	}
 	delete(l.verified, name)
@@ -186,7 +186,7 @@ func (l *look) reread(name string, known mark) {
 	m := seen.mark(sum, len(f.Chunks), at)
 	f.Hash = m.String()
 	l.batch, l.size = append(l.batch, f), l.size+len(content)
-	l.keep(name, m)
+	l.keepFile(name, m)
 }
 
 // put gives the batch to the sink.
