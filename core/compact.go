@@ -48,7 +48,7 @@ func (s *step) compactOnRequest(client, strategy string) {
 	r := &s.active.env.Compaction
 	c := s.compactable()
 	plan, found := c.Whole(r, r.KeepTurns)
-	if found && plan.From != none && r.Target > 0 && c.After(r, plan) > r.Target {
+	if found && plan.From != none && r.Target > 0 && c.TokensAfter(r, plan) > r.Target {
 		if more, ok := c.ToTarget(r, r.KeepTurns, r.Target); ok {
 			plan = more
 		}

@@ -142,6 +142,15 @@ type Method struct {
 	// Urgent is set for methods that end work. Under overload, the server still accepts some of
 	// their requests.
 	Urgent bool
+	// Subscribes is set if the method can subscribe the caller to the thread of its result.
+	// Unsubscribes is set if it ends the subscription to the thread of its params.
+	Subscribes, Unsubscribes bool
+	// StartsTurn is set if the method can start a turn. If the result names the turn, it does so as turn.
+	StartsTurn bool
+	// NewThread is set if the method makes the thread that it is for, so that its params name none.
+	NewThread bool
+	// ByTurn is set if the params can name a turn without its thread.
+	ByTurn bool
 	// Serve decodes params and calls the handler. Absent params are read as {}.
 	Serve func(h Handler, to Caller, params json.RawMessage) error
 }
@@ -161,6 +170,31 @@ func method[P, R any](name string, serve func(Handler, Caller, *P) error, doc st
 
 func (m Method) urgent() Method {
 	m.Urgent = true
+	return m
+}
+
+func (m Method) subscribes() Method {
+	m.Subscribes = true
+	return m
+}
+
+func (m Method) unsubscribes() Method {
+	m.Unsubscribes = true
+	return m
+}
+
+func (m Method) startsTurn() Method {
+	m.StartsTurn = true
+	return m
+}
+
+func (m Method) newThread() Method {
+	m.NewThread = true
+	return m
+}
+
+func (m Method) byTurn() Method {
+	m.ByTurn = true
 	return m
 }
 
@@ -201,6 +235,17 @@ func editMethods() (list []Method) {
 	return list
 }
 
+// MethodFor returns the method whose params have the type P, which no other method has. The zero value is for types
+// that are no params.
+func MethodFor[P any]() Method {
+	for _, m := range Methods() {
+		if m.Params == reflect.TypeFor[P]() {
+			return m
+		}
+	}
+	return Method{}
+}
+
 // Methods returns the table of methods.
 func Methods() []Method { return slices.Concat(earlierMethods(), editMethods(), laterMethods()) }
 
@@ -210,16 +255,16 @@ func earlierMethods() []Method {
 		method[InitializeParams, InitializeResponse]("initialize", Handler.Initialize,
 			"Opens the connection. All other requests before it are rejected.").beforeInitialize(),
 		method[ThreadStartParams, ThreadStartResponse]("thread/start", Handler.ThreadStart,
-			"Starts a thread and subscribes the caller to it.").
+			"Starts a thread and subscribes the caller to it.").newThread().subscribes().
 			experimental("allowProviderModelFallback", "daybreakEnabled", "dynamicTools", "environments",
 				"experimentalRawEvents",
 				"historyMode", "mockExperimentalField", "multiAgentMode", "permissions", "projectId", "runtimeWorkspaceRoots",
 				"selectedCapabilityRoots"),
 		method[ThreadResumeParams, ThreadResumeResponse]("thread/resume", Handler.ThreadResume,
-			"Loads a stored thread, or joins a loaded one, and subscribes the caller to it.").
+			"Loads a stored thread, or joins a loaded one, and subscribes the caller to it.").subscribes().
 			experimental("history", "initialTurnsPage", "path", "permissions", "runtimeWorkspaceRoots"),
 		method[ThreadForkParams, ThreadForkResponse]("thread/fork", Handler.ThreadFork,
-			"Starts a thread with the history of another one, and subscribes the caller to it.").
+			"Starts a thread with the history of another one, and subscribes the caller to it.").subscribes().
 			experimental("attachToSource", "beforeTurnId", "deferGoalContinuation", "experimentalDisablePredictionMcp",
 				"experimentalPredictionMode", "path", "permissions", "runtimeWorkspaceRoots"),
 		method[ThreadReadParams, ThreadReadResponse]("thread/read", Handler.ThreadRead,
@@ -247,7 +292,7 @@ func earlierMethods() []Method {
 		method[ThreadUsageListParams, ThreadUsageListResponse]("thread/usage/list", Handler.ThreadUsageList,
 			"Lists the model requests of a thread with their tokens in pages, newest first.").own(),
 		method[ThreadUnsubscribeParams, ThreadUnsubscribeResponse]("thread/unsubscribe", Handler.ThreadUnsubscribe,
-			"Stops the notifications of a thread to the caller."),
+			"Stops the notifications of a thread to the caller.").unsubscribes(),
 		method[ThreadSetNameParams, Empty]("thread/name/set", Handler.ThreadSetName,
 			"Sets the name of a thread."),
 		method[ThreadRevertParams, ThreadRevertResponse]("thread/revert", Handler.ThreadRevert,
@@ -268,7 +313,7 @@ func earlierMethods() []Method {
 		method[ThreadUnarchiveParams, ThreadUnarchiveResponse]("thread/unarchive", Handler.ThreadUnarchive,
 			"Moves a thread back from the archive."),
 		method[ThreadArchiveAndNewParams, ThreadArchiveAndNewResponse]("thread/archiveAndNew", Handler.ThreadArchiveAndNew,
-			"Archives a thread and starts another one with the same settings, without its history.").own(),
+			"Archives a thread and starts another one with the same settings, without its history.").own().subscribes(),
 		method[ThreadDiffReadParams, ThreadDiffReadResponse]("thread/diff/read", Handler.ThreadDiffRead,
 			"Returns the diff of the files that a turn, or all turns, changed.").own(),
 		method[ThreadCheckpointListParams, ThreadCheckpointListResponse]("thread/checkpoint/list",
@@ -281,14 +326,14 @@ func earlierMethods() []Method {
 			Handler.ThreadCheckpointRevert,
 			"Undoes the changes of turns in the files, the conversation, or both.").own(),
 		method[TurnStartParams, TurnStartResponse]("turn/start", Handler.TurnStart,
-			"Starts a turn with the user's input, or adds the input to the active turn.").
+			"Starts a turn with the user's input, or adds the input to the active turn.").startsTurn().
 			experimental("additionalContext", "collaborationMode", "cyberAccessProgram", "environments", "multiAgentMode",
 				"permissions", "responsesapiClientMetadata", "responsesapiClientMetadataPatch", "runtimeWorkspaceRoots"),
 		method[TurnSteerParams, TurnSteerResponse]("turn/steer", Handler.TurnSteer,
 			"Adds input to the active turn.").
 			experimental("additionalContext", "responsesapiClientMetadata", "responsesapiClientMetadataPatch"),
 		method[TurnInterruptParams, Empty]("turn/interrupt", Handler.TurnInterrupt,
-			"Interrupts the active turn and ends everything that it started.").urgent(),
+			"Interrupts the active turn and ends everything that it started.").urgent().byTurn(),
 		method[ContextGetItemsParams, ContextGetItemsResponse]("context/getItems", Handler.ContextGetItems,
 			"Lists the context items with their prices.").own(),
 		method[ContextReadItemParams, ContextReadItemResponse]("context/readItem", Handler.ContextReadItem,
@@ -327,9 +372,9 @@ func laterMethods() []Method {
 			Handler.ThreadContextSummarize,
 			"Sets the summary of a trim point.").own(),
 		method[ReviewStartParams, ReviewStartResponse]("review/start", Handler.ReviewStart,
-			"Starts a turn that reviews changes."),
+			"Starts a turn that reviews changes.").startsTurn().subscribes(),
 		method[ThreadShellCommandParams, Empty]("thread/shellCommand", Handler.ThreadShellCommand,
-			"Runs a command of the user outside of the sandbox, and gives its output to the model."),
+			"Runs a command of the user outside of the sandbox, and gives its output to the model.").startsTurn(),
 		method[ThreadBackgroundTerminalsListParams, ThreadBackgroundTerminalsListResponse]("thread/backgroundTerminals/list",
 			Handler.ThreadBackgroundTerminalsList,
 			"Lists the commands that run in the background.").gated(),
@@ -341,7 +386,7 @@ func laterMethods() []Method {
 			Handler.ThreadBackgroundTerminalsClean,
 			"Ends all commands that run in the background.").gated(),
 		method[ThreadCompactStartParams, Empty]("thread/compact/start", Handler.ThreadCompactStart,
-			"Starts a turn that compacts the context."),
+			"Starts a turn that compacts the context.").startsTurn(),
 		method[ThreadCompactProposeParams, ThreadCompactProposeResponse]("thread/compact/propose",
 			Handler.ThreadCompactPropose,
 			"Drafts a compaction, and lists the facts that it would lose.").own(),
@@ -354,7 +399,7 @@ func laterMethods() []Method {
 		method[SlashCommandParseParams, SlashCommandParseResponse]("slashCommand/parse", Handler.SlashCommandParse,
 			"Parses a text as a slash command.").own(),
 		method[SlashCommandExecuteParams, SlashCommandExecuteResponse]("slashCommand/execute", Handler.SlashCommandExecute,
-			"Executes a slash command.").own(),
+			"Executes a slash command.").own().startsTurn().subscribes(),
 		method[ModelListParams, ModelListResponse]("model/list", Handler.ModelList,
 			"Lists the models that turns can use."),
 		method[ModelProviderListParams, ModelProviderListResponse]("modelProvider/list", Handler.ModelProviderList,

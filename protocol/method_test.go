@@ -5,6 +5,7 @@ import (
 	"errors"
 	"reflect"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -123,4 +124,27 @@ func TestServeDoesNotCallWithWrongParams(t *testing.T) {
 		require.ErrorAs(t, err, &refusal, m.Name)
 		require.Equal(t, protocol.CodeInvalidParams, refusal.Code)
 	}
+}
+
+// TestFlagsOfPlaces checks the flags that say for which thread a method is against the members of its params. What
+// methods do is checked with a server.
+func TestFlagsOfPlaces(t *testing.T) {
+	for _, m := range protocol.Methods() {
+		threads, turns, optional := false, false, false
+		for _, f := range reflect.VisibleFields(m.Params) {
+			switch name, options, _ := strings.Cut(f.Tag.Get("json"), ","); name {
+			case "threadId":
+				threads, optional = true, options == "omitempty" && f.Type.Kind() == reflect.String
+			case "turnId":
+				turns = true
+			}
+		}
+		require.Equal(t, optional && turns, m.ByTurn, m.Name)
+		require.Equal(t, m.Subscribes && !threads, m.NewThread, m.Name)
+	}
+}
+
+func TestParamsNameTheirMethod(t *testing.T) {
+	require.Equal(t, "thread/resume", protocol.MethodFor[protocol.ThreadResumeParams]().Name)
+	require.Empty(t, protocol.MethodFor[protocol.Thread]().Name)
 }

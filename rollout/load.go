@@ -11,6 +11,7 @@ import (
 	"appserver/protocol"
 	"appserver/rollout/home"
 	"appserver/rollout/line"
+	"appserver/rollout/zst"
 )
 
 // LineHandler handles the lines of a rollout in order. It may keep parts of a line, but they
@@ -33,7 +34,7 @@ type Loader interface {
 // Load reads a rollout as Read does, with a few lines in memory at a time. Of a large rollout
 // that was loaded before, it reads only the new lines. The caller closes the LineReader.
 func (s *Store) Load(path string, to Loader) (*Contents, *LineReader, error) {
-	path = home.PlainPath(path)
+	path = zst.Plain(path)
 	restored, err := s.restore(path)
 	if err != nil {
 		return nil, nil, disk.Wrap("restore", path, err)

@@ -66,7 +66,7 @@ type actor struct {
 	lineReader *rollout.LineReader
 	// withoutBackup is the error of the backup, or nil if it was loaded or does not exist.
 	withoutBackup error
-	scope         Scope
+	scope         *Scope
 	subscribers   []uint64
 	effects       map[core.EffectID]*running
 	generation    int
@@ -202,8 +202,6 @@ func requestIDs(requests []core.OpenRequest) []uint64 {
 	}
 	return ids
 }
-
-func (a *actor) stamp() core.Stamp { return a.engine.stamp() }
 
 func (a *actor) subscribe(conn uint64) {
 	if !a.subscribed(conn) && !a.engine.hasDisconnected(conn) {

@@ -45,7 +45,7 @@ func (a *actor) archive(in core.Archive) {
 
 // prepareArchive checks whether the thread can be archived. If not, it replies to the caller.
 func (a *actor) prepareArchive(in core.Archive) (core.Output, bool) {
-	out := a.thread.Step(a.stamp(), in)
+	out := a.thread.Step(a.engine.stamp(), in)
 	if !out.Archive {
 		a.send(out.Messages)
 		return out, false

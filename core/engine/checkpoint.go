@@ -35,7 +35,7 @@ func (e *Engine) diff(ctx context.Context, changes []protocol.WorktreeChanges) (
 
 // ThreadCheckpointList lists the checkpoints of a thread, loaded or not.
 func (e *Engine) ThreadCheckpointList(to protocol.Caller, p *protocol.ThreadCheckpointListParams) error {
-	off := e.parts.Worktrees == nil || !e.parts.Setup.Tracking(nil).Worktree
+	off := e.parts.Worktrees == nil || !e.parts.Config.Current().Tracking.Worktree
 	return e.readTurns(to, p.ThreadID, core.ListCheckpoints{To: to, Cursor: p.Cursor, Limit: p.Limit, Off: off})
 }
 

@@ -10,7 +10,8 @@ import (
 // ThreadCompactStart starts a turn that compacts the context.
 func (e *Engine) ThreadCompactStart(to protocol.Caller, p *protocol.ThreadCompactStartParams) error {
 	return e.toThreadWithEnv(to, p.ThreadID, func(env core.TurnEnv) core.Input {
-		return core.CompactContext{To: to, Client: e.parts.Originator(to.Conn), Env: env, Strategy: textOrEmpty(p.Strategy)}
+		return core.CompactContext{To: to, Client: e.parts.Clients.Originator(to.Conn), Env: env,
+			Strategy: textOrEmpty(p.Strategy)}
 	})
 }
 
@@ -45,6 +46,6 @@ func (e *Engine) ThreadCompactCommit(to protocol.Caller, p *protocol.ThreadCompa
 		return protocol.InvalidParams("draftId", "%q is not a draft id; use the draftId of thread/compact/propose", p.DraftID)
 	}
 	return e.toThread(to, threadID, func(a *actor) {
-		a.step(core.CommitCompaction{To: to, Client: e.parts.Originator(to.Conn), Draft: p.DraftID, Text: p.Text})
+		a.step(core.CommitCompaction{To: to, Client: e.parts.Clients.Originator(to.Conn), Draft: p.DraftID, Text: p.Text})
 	})
 }

@@ -2,7 +2,7 @@ package engine
 
 import "slices"
 
-// Disconnect removes the subscriptions of a closed connection. Call it after Parts.Connected
+// Disconnect removes the subscriptions of a closed connection. Call it after Clients.Connected
 // reports false for the connection. Threads stay loaded.
 func (e *Engine) Disconnect(conn uint64) {
 	e.mu.Lock()

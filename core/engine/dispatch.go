@@ -76,16 +76,10 @@ func (e *Engine) inThread(owner string, do func(a *actor)) bool {
 // changeThread applies an input to a thread. A stored thread is loaded for it, and unloaded
 // afterwards.
 func (e *Engine) changeThread(to protocol.Caller, id string, in core.Input) error {
-	return e.changeThreadIf(to, id, in, func(*actor) error { return nil })
+	return e.changeThreadBy(to, id, func(*actor) (core.Input, error) { return in, nil })
 }
 
-// changeThreadIf does the same as changeThread, with a check in the goroutine of the thread.
-func (e *Engine) changeThreadIf(to protocol.Caller, id string, in core.Input, check func(*actor) error) error {
-	return e.changeThreadBy(to, id, func(a *actor) (core.Input, error) { return in, check(a) })
-}
-
-// changeThreadBy does the same as changeThread, with an input that is made in the goroutine of the
-// thread.
+// changeThreadBy does the same as changeThread, with an input that is made in the goroutine of the thread.
 func (e *Engine) changeThreadBy(to protocol.Caller, id string, input func(*actor) (core.Input, error)) error {
 	if err := checkID("invalid thread id", id); err != nil {
 		return err
@@ -114,16 +108,16 @@ func (e *Engine) readThread(to protocol.Caller, id string, in core.Input, load f
 }
 
 // viewThread replies with the result of look on a loaded or stored thread.
-func (e *Engine) viewThread(to protocol.Caller, id string, look func(*core.Thread, Scope) (any, error)) error {
+func (e *Engine) viewThread(to protocol.Caller, id string, look func(*core.Thread, *Scope) (any, error)) error {
 	return e.toLoadedOr(to, id,
-		func(a *actor) { e.answer(to, func() (any, error) { return look(a.thread, a.scope) }) },
+		func(a *actor) { e.answer(to, func() (any, error) { return look(a.thread, a.config()) }) },
 		func() (any, error) {
 			t, err := e.loadContext(id)
 			if err != nil {
 				return nil, err
 			}
 			defer t.close()
-			return t.checkRead(look(t.Thread, nil))
+			return t.checkRead(look(t.Thread, e.parts.Config.Current()))
 		})
 }
 

@@ -48,9 +48,11 @@
 //
 // A file uses the files before it in this list, and few after it:
 //
-//   - parts.go has the interfaces to the rest of the program, errors.go the errors for clients.
+//   - parts.go has the parts of an engine, ports.go and scope.go the interfaces of which they consist, errors.go the
+//     errors for clients.
 //   - engine.go, actor.go and proxiedstate.go have the data: the engine, one actor for each loaded thread, and the
 //     requests that another method serves. new.go makes and closes an engine.
+//   - reader.go builds threads from the lines of rollouts, load.go and open.go load them.
 //   - launch.go runs effects; effects.go, threadservers.go, threadmemory.go and worktree.go start each kind.
 //   - step.go runs one input: append, send, start effects. recover.go and journal.go handle failed appends.
 //   - loop.go is the goroutine of a thread. dispatch.go finds, loads or creates the thread of a request, or reads a

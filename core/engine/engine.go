@@ -30,6 +30,7 @@ type Engine struct {
 	requests       atomic.Uint64 // numbers the requests of the server
 	skipped        sync.Once     // see skipRequests
 	proxied        *proxiedRequests
+	global         map[string]bool // see globalMethods
 	readers        chan struct{}
 	oneshotServers chan struct{}
 	work           sync.WaitGroup // goroutines of actors and background reads
@@ -166,7 +167,7 @@ func (e *Engine) untilClosed() (context.Context, context.CancelFunc) {
 }
 
 func (e *Engine) hasDisconnected(conn uint64) bool {
-	return e.parts.Connected != nil && !e.parts.Connected(conn)
+	return e.parts.Clients.Connected != nil && !e.parts.Clients.Connected(conn)
 }
 
 // NextRequest returns an id for a request to a client. No other request of this process gets the same one.

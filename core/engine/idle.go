@@ -13,7 +13,7 @@ func (a *actor) updateUnloadTimer() {
 			a.unloadTimer = nil
 		}
 	case a.unloadTimer == nil:
-		if delay := a.engine.parts.Setup.UnloadDelay(a.scope); delay >= 0 {
+		if delay := a.config().UnloadDelay; delay >= 0 {
 			a.unloadTimer = time.NewTimer(delay)
 		}
 	}

@@ -44,7 +44,8 @@ func (a *actor) resume() error {
 func (a *actor) loadAnew(cause error) error {
 	failure := a.beforeStep()
 	failure.Err = cause
-	r := &reader{id: a.id, settings: a.thread.Settings()}
+	r := a.engine.reader(a.id)
+	r.settings = a.thread.Settings()
 	log, contents, err := a.engine.parts.Threads.Open(a.at, r)
 	if err != nil {
 		return err
@@ -56,8 +57,8 @@ func (a *actor) loadAnew(cause error) error {
 	a.closeLineReader()
 	a.journal, a.lineReader, a.withoutBackup = log, r.lineReader, contents.Backup.Err
 	a.generation++
-	a.thread = a.thread.Again(r.Loading, contents.Next)
-	a.deliver(a.thread.Step(a.stamp(), failure))
+	a.thread = a.thread.Again(r.loading, contents.Next)
+	a.deliver(a.thread.Step(a.engine.stamp(), failure))
 	a.send([]core.Message{core.ContextReplaced()})
 	a.continueTurn()
 	return nil

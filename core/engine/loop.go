@@ -142,7 +142,7 @@ func (a *actor) unload() {
 
 // projection returns the rewrite of the rollout for other programs, or nil if the rollout gets all of its lines.
 func (a *actor) projection() rollout.Projection {
-	if !a.engine.parts.Setup.RewriteOnUnload(a.scope) {
+	if !a.config().RewriteOnUnload {
 		return nil
 	}
 	return a.redactedProjection(a.thread.Projection())

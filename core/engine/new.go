@@ -16,9 +16,9 @@ func New(p Parts) *Engine {
 		p.Source = protocol.StoredSource(protocol.SourceVSCode)
 	}
 	open := &proxiedRequests{open: map[protocol.Caller]*proxiedRequest{}}
-	p.Outbox = proxyOutbox{p.Outbox, open}
-	return &Engine{parts: p, proxied: open, threads: map[string]*actor{}, announced: map[string]bool{},
-		watchers: map[uint64]bool{}, readers: make(chan struct{}, maxReaders),
+	p.Outbox.Answers = proxyAnswers{p.Outbox.Answers, open}
+	return &Engine{parts: p, proxied: open, global: globalMethods(), threads: map[string]*actor{},
+		announced: map[string]bool{}, watchers: map[uint64]bool{}, readers: make(chan struct{}, maxReaders),
 		oneshotServers: make(chan struct{}, maxOneshotServers), haveList: make(chan struct{}, 1), ended: make(chan struct{})}
 }
 

@@ -38,13 +38,13 @@ func (a *actor) inScope(in core.Input) core.Input {
 		in.Off = !a.tracking().Worktree
 		return in
 	case core.PreviewContext:
-		in.Cache = a.engine.cacheFacts(a.scope)
+		in.Cache = a.config().CacheFacts
 		return in
 	case core.SuggestContext:
-		in.Rules, in.Cache = a.engine.parts.Setup.Economy(a.scope), a.engine.cacheFacts(a.scope)
+		in.Rules, in.Cache = a.config().Economy, a.config().CacheFacts
 		return in
 	case core.ListUsage:
-		in.Prices = prices{a.engine.parts.Setup, a.scope}
+		in.Prices = a.config().Prices
 		return in
 	}
 	return in

@@ -36,7 +36,7 @@ func (a *actor) firstStep(to protocol.Caller, in core.Input) error {
 	a.ready.Store(true)
 	a.warnOfConfig(to)
 	a.deliver(out)
-	for _, n := range a.engine.parts.Setup.Deprecations(a.scope) {
+	for _, n := range a.config().Deprecations {
 		a.engine.parts.Outbox.Notify(to.Conn, n)
 	}
 	a.openServers(a.thread.Settings().Cwd)
@@ -45,17 +45,13 @@ func (a *actor) firstStep(to protocol.Caller, in core.Input) error {
 
 // warnOfConfig sends a client the warnings about the configuration files of the thread, before the response.
 func (a *actor) warnOfConfig(to protocol.Caller) {
-	for _, w := range a.engine.parts.Setup.ConfigWarnings(a.scope) {
+	for _, w := range a.config().ConfigWarnings {
 		a.engine.parts.Outbox.Notify(to.Conn, protocol.ConfigWarningNotification{Summary: w})
 	}
 }
 
-func (a *actor) begin(to protocol.Caller, p *protocol.ThreadStartParams) error {
-	return a.beginWith(to, p, core.Start{})
-}
-
-// beginWith creates a thread from an initial input.
-func (a *actor) beginWith(to protocol.Caller, p *protocol.ThreadStartParams, in core.Start) error {
+// startThread creates a thread from an initial input.
+func (a *actor) startThread(to protocol.Caller, p *protocol.ThreadStartParams, in core.Start) error {
 	cwd, err := selectedCwd(p.Environments, p.Cwd)
 	if err != nil {
 		return err
@@ -63,11 +59,12 @@ func (a *actor) beginWith(to protocol.Caller, p *protocol.ThreadStartParams, in 
 	selected := *p
 	selected.Cwd, selected.RuntimeWorkspaceRoots = cwd, selectedRoots(p.Environments, p.RuntimeWorkspaceRoots)
 	p = &selected
-	template, err := a.engine.parts.Setup.Template(p)
+	template, err := a.engine.parts.Config.Start(p)
 	if err != nil {
 		return err
 	}
 	a.scope = template.Scope
+	scope := a.config()
 	env, err := a.turnEnv(template.Settings)
 	if err != nil && !notReady(err) {
 		return err
@@ -77,8 +74,8 @@ func (a *actor) beginWith(to protocol.Caller, p *protocol.ThreadStartParams, in 
 	}
 	now := time.Now()
 	a.options = core.Options{CompletedFloor: a.engine.parts.CompletedFloor, Tokens: a.engine.tokenizer(),
-		Memory: a.memoryRules(), Economy: a.engine.parts.Setup.Economy(a.scope),
-		Ephemeral: !template.Persist || (p.Ephemeral != nil && *p.Ephemeral)}
+		Memory: a.memoryRules(), Economy: scope.Economy,
+		Ephemeral: !scope.Persist || (p.Ephemeral != nil && *p.Ephemeral)}
 	if !a.options.Ephemeral {
 		if err := a.createLog(now, nil); err != nil {
 			return err
@@ -111,7 +108,7 @@ func (a *actor) meta(to protocol.Caller, p *protocol.ThreadStartParams, t Templa
 	}
 	return protocol.SessionMeta{
 		ID: a.id, SessionID: a.id, Timestamp: protocol.Timestamp(now), Cwd: t.Settings.Cwd,
-		Originator: a.engine.parts.Originator(to.Conn), CliVersion: a.engine.parts.Version,
+		Originator: a.engine.parts.Clients.Originator(to.Conn), CliVersion: a.engine.parts.Version,
 		Source: a.engine.parts.Source, ThreadSource: p.ThreadSource, ModelProvider: t.Settings.Provider,
 		BaseInstructions: &protocol.Instructions{Text: instructions}, DeveloperInstructions: t.DeveloperInstructions,
 		HistoryMode: protocol.HistoryPaginated, Git: workspace.Git(ctx, t.Settings.Cwd), DynamicTools: p.DynamicTools,
@@ -127,7 +124,7 @@ func (a *actor) load(to protocol.Caller, p *protocol.ThreadResumeParams, path st
 		a.engine.prepare(a.thread.Settings().Model)
 	}
 	stored, unattributed := a.engine.storedSettings(a.thread, a.thread.ProviderRecorded(), p)
-	settings, scope, err := a.engine.parts.Setup.Resumed(p, stored)
+	settings, scope, err := a.engine.parts.Config.Resume(p, stored)
 	if err != nil {
 		return err
 	}
@@ -138,7 +135,7 @@ func (a *actor) load(to protocol.Caller, p *protocol.ThreadResumeParams, path st
 	env, noTurns := a.resumedEnv(settings)
 	return a.firstStep(to, core.Resume{
 		To: to, Params: p, Env: env, NoTurns: noTurns, Fresh: true, Settings: settings,
-		Warnings:         slices.Concat(warnings(contents), unattributed, a.engine.parts.Setup.Warnings(scope)),
+		Warnings:         slices.Concat(warnings(contents), unattributed, a.config().Warnings),
 		BaseInstructions: p.BaseInstructions, DeveloperInstructions: p.DeveloperInstructions,
 	})
 }
@@ -169,7 +166,7 @@ func (a *actor) idleEnv(s core.Settings) core.TurnEnv {
 
 // turnEnv returns the environment of a turn.
 func (a *actor) turnEnv(s core.Settings) (core.TurnEnv, error) {
-	env, err := a.engine.parts.Setup.TurnEnv(a.scope, s)
+	env, err := a.config().Turns.Env(s)
 	env.Tracking, env.Memory = a.tracking(), a.memoryRules()
 	return env, err
 }
@@ -178,7 +175,7 @@ func (a *actor) turnEnv(s core.Settings) (core.TurnEnv, error) {
 // rollout, because responses will contain lines that a crash or a failed disk left unsynced. If
 // visited is set, the thread is loaded for one input only.
 func (a *actor) openLog(path string, visited bool) (*rollout.Contents, error) {
-	r := &reader{id: a.id, settings: a.engine.parts.Setup.Defaults()}
+	r := a.engine.reader(a.id)
 	log, contents, err := a.engine.parts.Threads.Open(store.Ref{ID: a.id, Path: path}, r)
 	if err != nil {
 		return nil, err
@@ -190,14 +187,14 @@ func (a *actor) openLog(path string, visited bool) (*rollout.Contents, error) {
 	a.journal, a.at, a.withoutBackup = log, log.Ref(), contents.Backup.Err
 	a.options = a.engine.options(a.id, contents)
 	a.options.Visited = visited
-	a.thread, a.lineReader = r.Thread(a.options), r.lineReader
+	a.thread, a.lineReader = r.loading.Thread(a.options), r.lineReader
 	return contents, nil
 }
 
 // join subscribes a client to the loaded thread. Of the params, config and those about permissions and approvals change
 // the thread.
 func (a *actor) join(to protocol.Caller, p *protocol.ThreadResumeParams) {
-	settings, scope, err := a.engine.parts.Setup.Joined(p, a.scope, a.thread.Settings())
+	settings, scope, err := a.config().Join(p, a.thread.Settings())
 	if err != nil {
 		a.engine.parts.Outbox.Refuse(to, withCode(err))
 		return
@@ -206,7 +203,7 @@ func (a *actor) join(to protocol.Caller, p *protocol.ThreadResumeParams) {
 	if scope != a.scope {
 		a.scope = scope
 		a.openServers(settings.Cwd)
-		ignored = a.engine.parts.Setup.Warnings(scope)
+		ignored = a.config().Warnings
 	}
 	a.subscribe(to.Conn)
 	a.warnOfConfig(to)
@@ -219,7 +216,7 @@ func (a *actor) join(to protocol.Caller, p *protocol.ThreadResumeParams) {
 func (e *Engine) storedSettings(t *core.Thread, providerRecorded bool, p *protocol.ThreadResumeParams) (s core.Settings,
 	warnings []string) {
 	s = t.Settings()
-	model := e.parts.Setup.Defaults().Model
+	model := e.parts.Defaults.Settings().Model
 	if providerRecorded || p.Model != nil || p.ModelProvider != nil || s.Model == model {
 		return s, nil
 	}

@@ -66,25 +66,25 @@ func (s *proxiedRequests) remove(to protocol.Caller) *proxiedRequest {
 	return p
 }
 
-// proxyOutbox converts the results of proxied requests.
-type proxyOutbox struct {
-	Outbox
+// proxyAnswers converts the results of proxied requests.
+type proxyAnswers struct {
+	out     Answers
 	pending *proxiedRequests
 }
 
 // Reply sends the result of a request.
-func (o proxyOutbox) Reply(to protocol.Caller, result any) {
+func (o proxyAnswers) Reply(to protocol.Caller, result any) {
 	if p := o.pending.remove(to); p != nil {
-		p.reply(o.Outbox, result)
+		p.reply(o.out, result)
 		return
 	}
-	o.Outbox.Reply(to, result)
+	o.out.Reply(to, result)
 }
 
 // Refuse rejects a request.
-func (o proxyOutbox) Refuse(to protocol.Caller, err *protocol.Error) {
+func (o proxyAnswers) Refuse(to protocol.Caller, err *protocol.Error) {
 	o.pending.remove(to)
-	o.Outbox.Refuse(to, err)
+	o.out.Refuse(to, err)
 }
 
 // proxiedRequest is a pending proxied request. Its fields belong to the goroutine of its thread;
@@ -124,7 +124,7 @@ func (p *proxiedRequest) begin(a *actor) *protocol.Error {
 	return a.thread.TurnUnderWay()
 }
 
-func (p *proxiedRequest) reply(out Outbox, result any) {
+func (p *proxiedRequest) reply(out Answers, result any) {
 	switch {
 	case p.TurnOf == "":
 		out.Reply(p.to, p.Answer(result, protocol.Turn{}))

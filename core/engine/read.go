@@ -52,7 +52,7 @@ func (e *Engine) ThreadItemRead(to protocol.Caller, p *protocol.ThreadItemReadPa
 // ThreadUsageList lists the model requests of a thread, loaded or not.
 func (e *Engine) ThreadUsageList(to protocol.Caller, p *protocol.ThreadUsageListParams) error {
 	return e.readTurns(to, p.ThreadID, core.ListUsage{
-		To: to, Cursor: p.Cursor, Limit: p.Limit, Prices: prices{e.parts.Setup, nil},
+		To: to, Cursor: p.Cursor, Limit: p.Limit, Prices: e.parts.Config.Current().Prices,
 	})
 }
 

@@ -19,7 +19,8 @@ func (a *actor) recover(failure core.StorageFailed, lost core.Output, whole bool
 	a.refuseLost(errStorage(failure.Err), lost.Messages)
 	a.cancelEffects()
 	a.generation++
-	r := readerBefore{&reader{id: a.id, settings: a.thread.Settings()}, firstOrdinal(lost.Lines), whole}
+	r := readerUntil(firstOrdinal(lost.Lines), a.id, a.thread.Settings())
+	r.fromStart = whole
 	var gone *store.LostError
 	if errors.As(failure.Err, &gone) {
 		a.closeFailed(failure)
@@ -37,8 +38,8 @@ func (a *actor) recover(failure core.StorageFailed, lost core.Output, whole bool
 		a.closeFailed(failure)
 		return
 	}
-	a.thread = a.thread.Again(r.Loading, contents.Next)
-	a.deliver(a.thread.Step(a.stamp(), failure))
+	a.thread = a.thread.Again(r.loading, contents.Next)
+	a.deliver(a.thread.Step(a.engine.stamp(), failure))
 	if failure.Turn != "" || len(lost.Lines) == 0 { // clients get the list from the disk again
 		a.send([]core.Message{core.ContextReplaced()})
 	}
@@ -50,7 +51,7 @@ func (a *actor) closeFailed(failure core.StorageFailed) {
 	if failure.Waits {
 		failure.Turn = ""
 	}
-	a.deliver(a.thread.Step(a.stamp(), failure))
+	a.deliver(a.thread.Step(a.engine.stamp(), failure))
 	a.send([]core.Message{core.Notice{Notification: protocol.ThreadClosedNotification{ThreadID: a.id}}})
 	a.closeThread()
 }

@@ -98,12 +98,12 @@ func (a *actor) initSuccessor(old *actor, in core.Archive) (core.Output, error) 
 	}
 	now := time.Now()
 	a.options = core.Options{CompletedFloor: a.engine.parts.CompletedFloor, Tokens: a.engine.tokenizer(),
-		Memory: old.memoryRules(), Economy: old.engine.parts.Setup.Economy(old.scope)}
+		Memory: old.memoryRules(), Economy: old.config().Economy}
 	if err := a.createLog(now, nil); err != nil {
 		return core.Output{}, err
 	}
 	settings, meta := old.thread.Settings(), old.thread.Successor(a.id, now)
-	meta.Originator, meta.CliVersion = a.engine.parts.Originator(in.To.Conn), a.engine.parts.Version
+	meta.Originator, meta.CliVersion = a.engine.parts.Clients.Originator(in.To.Conn), a.engine.parts.Version
 	a.scope = old.scope
 	a.thread = core.Load(a.id, a.options, settings, nil)
 	out, err := a.commit(core.Start{To: in.To, Meta: meta, Settings: settings, Options: a.options, Replaces: old.id})

@@ -44,7 +44,7 @@ func (a *actor) turnStart(to protocol.Caller, p *protocol.TurnStartParams) (core
 		}
 		resolved.Cwd = &cwd
 	}
-	in.Permissions, err = a.engine.parts.Setup.TurnPermissions(a.scope, in.Params, settings.In(in.Params.Cwd))
+	in.Permissions, err = a.config().Turns.Permissions(in.Params, settings.In(in.Params.Cwd))
 	if err != nil {
 		return in, err
 	}
@@ -53,7 +53,7 @@ func (a *actor) turnStart(to protocol.Caller, p *protocol.TurnStartParams) (core
 		return in, err
 	}
 	in.Env.Tools, in.Env.ToolsPending = a.serverTools(settings.Cwd)
-	in.Skills = a.engine.parts.Setup.Skills(a.scope, settings.Cwd, p.Input)
+	in.Skills = a.config().Turns.Skills(settings.Cwd, p.Input)
 	in.Images = workspace.Images(p.Input)
 	return in, nil
 }
@@ -86,7 +86,7 @@ func (e *Engine) TurnSteer(to protocol.Caller, p *protocol.TurnSteerParams) erro
 			e.parts.Outbox.Refuse(to, withCode(err))
 			return
 		}
-		skills := e.parts.Setup.Skills(a.scope, a.thread.Settings().Cwd, p.Input)
+		skills := a.config().Turns.Skills(a.thread.Settings().Cwd, p.Input)
 		a.step(core.TurnSteer{To: to, Params: p, Images: workspace.Images(p.Input), Skills: skills})
 	})
 }

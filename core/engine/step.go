@@ -19,10 +19,10 @@ func (a *actor) sendTo(subscribers []uint64, messages []core.Message) {
 
 // broadcast notifies all clients, and waits for congested ones.
 func (e *Engine) broadcast(n protocol.Notification) {
-	if e.parts.Clients == nil {
+	if e.parts.Clients.All == nil {
 		return
 	}
-	for _, conn := range e.parts.Clients() {
+	for _, conn := range e.parts.Clients.All() {
 		e.awaitRoom(conn)
 		e.parts.Outbox.Notify(conn, n)
 	}
@@ -31,7 +31,7 @@ func (e *Engine) broadcast(n protocol.Notification) {
 // commit applies an input to the state and appends its lines. It appends nothing if the step has found the thread in
 // a wrong state.
 func (a *actor) commit(in core.Input) (core.Output, error) {
-	out := a.thread.Step(a.stamp(), in)
+	out := a.thread.Step(a.engine.stamp(), in)
 	if out.Fault != nil {
 		a.engine.parts.Log.Error("a thread is in a wrong state", zap.String("thread", a.id), zap.Error(out.Fault))
 		return out, errFault

@@ -36,6 +36,6 @@ func (e *Engine) options(id string, c *rollout.Contents) core.Options {
 		e.parts.Log.Warn("the name of a thread cannot be read", zap.Error(err))
 	}
 	return core.Options{Path: c.Path, Began: c.Began, Written: c.ModTime, Name: name, NamedAt: at, Next: c.Next,
-		CompletedFloor: e.parts.CompletedFloor, Tokens: e.tokenizer(), Capabilities: e.parts.Setup.Capabilities,
-		Memory: e.memoryRules(nil), Economy: e.parts.Setup.Economy(nil)}
+		CompletedFloor: e.parts.CompletedFloor, Tokens: e.tokenizer(), Capabilities: e.parts.Defaults.Capabilities,
+		Memory: e.memoryRules(e.parts.Config.Current()), Economy: e.parts.Config.Current().Economy}
 }

@@ -4,11 +4,14 @@ import (
 	"appserver/core"
 	"appserver/protocol"
 	"appserver/rollout"
+	"appserver/rollout/store"
 )
 
 // ThreadStart starts a thread.
 func (e *Engine) ThreadStart(to protocol.Caller, p *protocol.ThreadStartParams) error {
-	_, err := e.post(e.parts.NewID(), true, request{to: to, absent: func(a *actor) { a.closeOnError(to, a.begin(to, p)) }})
+	_, err := e.post(e.parts.NewID(), true, request{to: to, absent: func(a *actor) {
+		a.closeOnError(to, a.startThread(to, p, core.Start{}))
+	}})
 	return err
 }
 
@@ -17,24 +20,30 @@ func (e *Engine) ThreadResume(to protocol.Caller, p *protocol.ThreadResumeParams
 	if p.History != nil {
 		return e.startFromHistory(to, p)
 	}
-	id, path := p.ThreadID, ""
-	if p.Path != nil {
-		id, path = rollout.NamedID(*p.Path), rollout.PlainPath(*p.Path)
-	}
-	if err := checkID("invalid session id", id); err != nil {
+	at, err := named(p.ThreadID, p.Path)
+	if err != nil {
 		return err
 	}
-	_, err := e.post(id, true, request{
+	_, err = e.post(at.ID, true, request{
 		to: to, do: func(a *actor) {
-			if path != "" && !a.journal.IsAt(path) {
-				e.parts.Outbox.Refuse(to, errStalePath(a, path))
+			if at.Path != "" && !a.journal.IsAt(at.Path) {
+				e.parts.Outbox.Refuse(to, errStalePath(a, at.Path))
 				return
 			}
 			a.join(to, p)
 		},
-		absent: func(a *actor) { a.closeOnError(to, a.load(to, p, path)) },
+		absent: func(a *actor) { a.closeOnError(to, a.load(to, p, at.Path)) },
 	})
 	return err
+}
+
+// named returns the log that the params of a request name: that of a thread, or a file, which has precedence.
+func named(thread string, path *string) (at store.Ref, err error) {
+	at.ID = thread
+	if path != nil {
+		at.ID, at.Path = rollout.Named(*path)
+	}
+	return at, checkID("invalid session id", at.ID)
 }
 
 // startFromHistory starts a thread with the items of a thread/resume. The thread in the params is
@@ -57,7 +66,7 @@ func (e *Engine) startFromHistory(to protocol.Caller, p *protocol.ThreadResumePa
 		BaseInstructions: p.BaseInstructions, DeveloperInstructions: p.DeveloperInstructions,
 	}
 	_, err := e.post(e.parts.NewID(), true, request{to: to, absent: func(a *actor) {
-		a.closeOnError(to, a.beginWith(to, start, core.Start{History: items, Resumes: p}))
+		a.closeOnError(to, a.startThread(to, start, core.Start{History: items, Resumes: p}))
 	}})
 	return err
 }

@@ -21,6 +21,8 @@ func houseRules() []houseRule {
 		{"fan-out", findFanOut},
 		{"libraries", findLibraries},
 		{"purity", findImpurity},
+		{"ports", findWidePorts},
+		{"entrances", findEntrances},
 		{"stored threads", findLocalFiles},
 		{"package docs", findPackageDocs},
 		{"exported docs", findExportedDocs},

@@ -65,7 +65,7 @@ func libraries() []library {
 		{"github.com/tiktoken-go/tokenizer", nil, "for tests"},
 		{"go.starlark.net", []string{"core/pure/execrule"}, "the parser of files with rules"},
 		{"go.uber.org/goleak", nil, "for tests"},
-		{"go.uber.org/zap", []string{"cmd/appserver/internal/app", "core/engine", "server"},
+		{"go.uber.org/zap", []string{"cmd/appserver/internal/app", "cmd/appserver/internal/fleet", "core/engine", "server"},
 			"only parts that live as long as the process log; the others return errors"},
 		{"go.yaml.in/yaml/v3", []string{"core/effects/config", "core/effects/skill"}, "one reads config.yaml, the other skills"},
 		{"github.com/zalando/go-keyring", []string{"core/effects/mcp/credentials"}, "one owner of the keyring"},

@@ -25,7 +25,7 @@ type ModelCache struct {
 	mu       sync.Mutex
 	listers  map[string]Lister
 	lists    map[string]*modelList
-	windows  map[string]map[string]int64 // learned ones, by provider and model
+	windows  *Windows
 	ctx      context.Context
 	stop     context.CancelFunc
 	requests sync.WaitGroup
@@ -45,12 +45,11 @@ type modelList struct {
 	settled map[string]bool
 }
 
-// SetListers sets the providers. Call it once, before other methods.
-func (c *ModelCache) SetListers(listers map[string]Lister) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.listers, c.lists = listers, map[string]*modelList{}
+// NewModelCache returns a cache of the lists of providers. The learned windows may be nil.
+func NewModelCache(listers map[string]Lister, learned *Windows) *ModelCache {
+	c := &ModelCache{listers: listers, lists: map[string]*modelList{}, windows: learned}
 	c.ctx, c.stop = context.WithCancel(context.Background())
+	return c
 }
 
 // List calls then with the models of a provider: immediately if the list is valid, or after a
@@ -72,22 +71,6 @@ func (c *ModelCache) List(provider string, then func([]core.ListedModel)) {
 	c.mu.Unlock()
 }
 
-// LearnWindow stores the context window of a model in tokens, which an error of the provider stated. A larger
-// one of the list has no effect then, until the process ends.
-func (c *ModelCache) LearnWindow(provider, model string, tokens int64) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.windows == nil {
-		c.windows = map[string]map[string]int64{}
-	}
-	if c.windows[provider] == nil {
-		c.windows[provider] = map[string]int64{}
-	}
-	if len(c.windows[provider]) < maxListed {
-		c.windows[provider][model] = tokens
-	}
-}
-
 // Model returns a model by a name for requests, with the learned context window. Of a model that the provider does not
 // list, it returns that window only.
 func (c *ModelCache) Model(provider, name string) core.ListedModel {
@@ -97,7 +80,7 @@ func (c *ModelCache) Model(provider, name string) core.ListedModel {
 	if l := c.listLocked(provider); l != nil {
 		m = l.find(name)
 	}
-	if learned := c.windows[provider][name]; learned > 0 && (m.Window == 0 || learned < m.Window) {
+	if learned := c.windows.of(provider, name); learned > 0 && (m.Window == 0 || learned < m.Window) {
 		m.Window = learned
 	}
 	return m

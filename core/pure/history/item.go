@@ -107,7 +107,8 @@ func (c *Item) Text() string {
 }
 
 // Peek returns JSON whose strings contain the text of the item. Line feeds between parts of the text are missing. It
-// returns nil if the item has to be decoded. The JSON is valid until another item is read.
+// returns nil if the item has to be decoded. The JSON is valid until another item is read. It overrides Peek of the
+// reference, whose JSON has the text before edits.
 func (c *Item) Peek() []byte {
 	if c.visibility.Text != nil || c.role == call { // a call is its name and its arguments
 		return nil

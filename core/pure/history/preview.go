@@ -28,7 +28,7 @@ func (h *History) Preview(
 	for _, w := range answer.WarningDetails {
 		answer.Warnings = append(answer.Warnings, w.Text)
 	}
-	v.revert()
+	v.revertAll()
 	return answer, err
 }
 
@@ -40,7 +40,7 @@ func (h *History) PlanAll(operations []protocol.ContextOperation, turns Turns) (
 ) {
 	v := trial{History: h, turns: turns}
 	err = v.run(operations)
-	v.revert()
+	v.revertAll()
 	return v.joined(), v.byID, err
 }
 
@@ -56,7 +56,7 @@ func (h *History) PlanFitting(operations []protocol.ContextOperation, turns Turn
 			refused = append(refused, err)
 		}
 	}
-	v.revert()
+	v.revertAll()
 	return v.joined(), refused
 }
 
@@ -72,7 +72,8 @@ type trial struct {
 	warnings []protocol.ContextWarning
 }
 
-func (v *trial) revert() {
+// revertAll reverts all operations.
+func (v *trial) revertAll() {
 	v.revertChanges(v.changes)
 	v.ChooseForms()
 	if v.unpair != nil {

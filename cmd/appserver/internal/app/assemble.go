@@ -1,0 +1,258 @@
+package app
+
+import (
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"go.uber.org/zap"
+
+	"appserver/core"
+	"appserver/core/effects/checkpoint"
+	"appserver/core/effects/config"
+	"appserver/core/effects/host"
+	"appserver/core/effects/mcp"
+	"appserver/core/effects/model"
+	"appserver/core/effects/sandbox"
+	"appserver/core/effects/token"
+	"appserver/core/effects/tool"
+	"appserver/core/effects/workspace"
+	"appserver/core/effects/worktree"
+	"appserver/core/engine"
+	"appserver/core/engine/recall"
+	"appserver/core/pure/redact"
+	"appserver/platform/httpclient"
+	"appserver/protocol"
+	"appserver/rollout"
+	"appserver/rollout/index"
+	"appserver/server"
+)
+
+// localHome is what the server and the commands for stored threads need: the configuration and the rollouts of a home.
+type localHome struct {
+	config *config.Live
+	home   string
+	cwd    string
+	// rollouts are the files of the threads.
+	rollouts *rollout.Store
+	log      *zap.Logger
+}
+
+// loadHome loads the configuration that the options and the files select.
+func loadHome(o *Options, log *zap.Logger) (*localHome, error) {
+	home, err := CodexHome()
+	if err != nil {
+		return nil, err
+	}
+	cwd, err := os.Getwd()
+	if err != nil {
+		return nil, fmt.Errorf("the working directory does not exist: %w", err)
+	}
+	source := config.Source{Home: home, System: config.SystemFile, Overrides: o.Overrides, Provider: o.Provider,
+		Getenv: os.Getenv}
+	c, err := config.Load(source)
+	if err != nil {
+		return nil, err
+	}
+	rollouts := rollout.NewStore(rollout.OS(), home)
+	rollouts.SnapshotVersion = program()
+	return &localHome{config: config.NewLive(source, c), home: home, cwd: cwd, rollouts: rollouts, log: log}, nil
+}
+
+// Config returns the configuration that the options and the files select.
+func Config(o *Options) (*config.Config, error) {
+	b, err := loadHome(o, zap.NewNop())
+	if err != nil {
+		return nil, err
+	}
+	return b.config.Current(), nil
+}
+
+// assembly has the parts of a server. The engine and the methods of the server are made from them.
+type assembly struct {
+	own     *setup
+	server  *server.Server
+	host    *host.Host
+	threads *openedStore
+	// ports are the ports of the engine. They lead to the parts beside them.
+	ports engine.Parts
+	// servers, memory and announcer are nil if the process runs no turns.
+	servers   *mcp.Pool
+	memory    *recall.Service
+	announcer *announcer
+}
+
+// assemble creates the server from its options.
+func assemble(o *Options, log *zap.Logger) (*process, error) {
+	b, err := loadHome(o, log)
+	if err != nil {
+		return nil, err
+	}
+	confines := newConfinement(b.home, log)
+	confines.prepare()
+	c, network, identity := b.config.Current(), httpclient.New(os.Getenv), &model.Identity{}
+	models, err := openModels(c, b.home, network, identity, log)
+	if err != nil {
+		return nil, err
+	}
+	threads, err := openStore(b, true)
+	if err != nil {
+		return nil, err
+	}
+	commands, srv := shell(c, b.home), server.New(log)
+	own := newSetup(b, models.cache, identity, confines)
+	a := assembly{own: own, server: srv, threads: threads, host: hostOf(srv, own, commands),
+		announcer: newAnnouncer(commands, own, log)}
+	a.memory = openMemory(c, b.home, network, models.router, a.host.Finder, &memoryNotices{server: srv})
+	servers := newServers(b, commands, network, newToolFiles(b.home, threads.exist))
+	a.servers = servers.pool
+	a.ports = engine.Parts{
+		Threads: threads.threads, Config: own, Defaults: own,
+		Model: models.router, Tokens: token.New(), Tools: commands,
+		Patches: tool.Patcher{Closed: []string{b.home}}, Image: imageReader(b.home),
+		Worktrees: worktrees(c, b.home, log), Servers: servers.ports(), Memory: portsOf(a.memory),
+		Announce: a.announcer.announce,
+		Outbox:   outboxOf(srv), Clients: clientsOf(srv), Log: log,
+		Version: protocol.Level, Source: protocol.StoredSource(o.source),
+		CompletedFloor: c.Compat.TurnCompletedFloor, AnswerLead: c.Compat.TurnCompletedFloor / 2,
+		Spread: spread,
+	}
+	return newProcess(a)
+}
+
+// spread varies a delay by a tenth.
+func spread(d time.Duration) time.Duration {
+	return time.Duration(float64(d) * (0.9 + rand.Float64()/5))
+}
+
+// outboxOf returns the outbox of the clients of a server.
+func outboxOf(srv *server.Server) engine.Outbox {
+	return engine.Outbox{Answers: srv, Messages: srv, Pressure: srv}
+}
+
+// clientsOf returns the clients of a server.
+func clientsOf(srv *server.Server) engine.Clients {
+	return engine.Clients{
+		Originator: originator(srv), All: srv.Clients, NotifyOthers: srv.NotifyOthers, Connected: srv.Connected,
+		WantsChanges: func(conn uint64) bool {
+			client, _ := srv.Client(conn)
+			return client.ContextItemsDelta
+		},
+	}
+}
+
+// portsOf returns the ports of a memory.
+func portsOf(k *recall.Service) *engine.Memory {
+	return &engine.Memory{ThreadMemory: k, MemoryViews: k, MemoryChanges: k}
+}
+
+// imageReader returns a function that reads images. If confined is set, it reads only files that confined
+// commands can read.
+func imageReader(home string) func(path string, confined bool) (string, error) {
+	return func(path string, confined bool) (string, error) {
+		if shared := filepath.Join(home, sandbox.SharedFolder) + string(filepath.Separator); confined &&
+			!strings.HasPrefix(filepath.Clean(path), shared) {
+			return workspace.Image(path, home)
+		}
+		return workspace.Image(path)
+	}
+}
+
+// worktrees returns the checkpoints in the home.
+func worktrees(c *config.Config, home string, log *zap.Logger) *engine.Worktrees {
+	folder := filepath.Join(home, "appserver-checkpoints")
+	o := worktree.Options{Home: folder, MaxFiles: c.Checkpoints.MaxFiles, MaxBytes: c.Checkpoints.MaxBytes,
+		Start: sandbox.NewReader(home, folder).Start}
+	kept := checkpoint.New(o, func(err error) { log.Warn("problem with checkpoints", zap.Error(err)) })
+	return &engine.Worktrees{Captures: kept, FileDiffs: kept, Checkpoints: kept}
+}
+
+// newProcess creates the engine of an assembly, and lets the server use it.
+func newProcess(a assembly) (*process, error) {
+	own, srv, e := a.own, a.server, engine.New(a.ports)
+	if ix := a.threads.index; ix != nil {
+		ix.Watch(func(p index.Progress) { e.IndexProgress(p.Done, p.Total) }, func() { e.IndexSkipped(ix.Skipped()) })
+	}
+	joined, err := a.threads.member.Serve(e, srv)
+	if err != nil {
+		return nil, err
+	}
+	e.Retain(RetentionOf(own.config.Current().History))
+	methods := server.NewMethods(e, server.ServerHandlers{
+		Outbox: srv, Catalog: catalog{own.config, own.models, own.skills}, RunInBackground: e.Background,
+		Warnings: own.startWarnings(),
+		Home:     own.home, Cwd: own.cwd, Version: Version,
+		Started: time.Now(), Sandbox: own.confinement, Platform: platform(), Terminal: terminal(os.Getenv),
+		OriginatorOverride: originatorOverride(), OnClient: own.identity.Set, Fleet: joined.Diagnose,
+	}, a.host)
+	srv.Handle(server.Service{Handler: methods, Router: joined.Router(), Left: func(conn uint64) {
+		e.Disconnect(conn)
+		a.host.Gone(conn)
+	}})
+	unwatch := own.skills.watch(func() {
+		for _, conn := range srv.Clients() {
+			srv.Notify(conn, protocol.SkillsChangedNotification{})
+		}
+	})
+	return &process{assembly: a, engine: e, joined: joined, unwatch: unwatch}, nil
+}
+
+// hostOf returns the handlers of files, searches and commands of clients. The runner is nil if commands of clients
+// do not run.
+func hostOf(out host.Outbox, own *setup, runner host.Runner) *host.Host {
+	return host.New(host.Options{
+		Outbox: out, Runner: runner, Cwd: own.cwd,
+		Policy: func() protocol.SandboxPolicy { return own.defaults(own.general(own.cwd)).Sandbox },
+		Profile: func(id, cwd string) (protocol.SandboxPolicy, error) {
+			p, err := own.general(cwd).PermissionsOf(id, cwd, nil)
+			return p.Sandbox, err
+		},
+		Environment: func() core.EnvironmentPolicy { return own.config.Current().Environment() },
+		Confined:    func() bool { return own.confinement().Enforced },
+		CheckCwd:    own.checkWorkspace,
+		Permits:     func(p protocol.SandboxPolicy) error { return own.config.Current().PermitsSandbox(p) },
+	})
+}
+
+// originatorOverride returns the name that replaces the names of clients, or "".
+func originatorOverride() string {
+	if name := os.Getenv("CODEX_INTERNAL_ORIGINATOR_OVERRIDE"); server.ValidHeader(name) {
+		return name
+	}
+	return ""
+}
+
+func originator(srv *server.Server) func(conn uint64) string {
+	override := originatorOverride()
+	return func(conn uint64) string {
+		if override != "" {
+			return override
+		}
+		if c, ok := srv.Client(conn); ok {
+			return c.Info.Name
+		}
+		return "appserver"
+	}
+}
+
+// shell returns the runner of commands. It removes the keys of providers and the secrets of the fleet from
+// their environment.
+func shell(c *config.Config, home string) *tool.Shell {
+	secrets := []string{c.Memory.Embeddings.EnvKey, c.Store.URLEnv, c.Fleet.SecretEnv}
+	for _, p := range c.ModelProviders {
+		secrets = append(secrets, p.EnvKey)
+		secrets = slices.AppendSeq(secrets, maps.Values(p.EnvHTTPHeaders))
+	}
+	env := tool.BaseEnv(os.Environ(), secrets...)
+	return &tool.Shell{
+		Env: env, Secrets: sync.OnceValue(func() []string { return redact.SecretVariables(env) }), Home: home,
+		Supervisor: []string{self(), SuperviseCommand},
+		Confiner:   confiner(),
+	}
+}
