@@ -120,8 +120,8 @@ func (t turns) Skills(cwd string, input []protocol.UserInput) []core.SkillText {
 	return texts
 }
 
-// listed returns the facts about the model from its provider's list. It awaits the first list of a local provider. If no window is
-// known, it requests the list of another provider for the next turn.
+// listed returns the facts about the model from its provider's list. It awaits the first list of a local provider.
+// If no window is known, it requests the list of another provider for the next turn.
 func (t turns) listed(settings core.Settings) core.ListedModel {
 	c, models := t.config, t.setup.models
 	if c.Ready(settings.Provider) != nil {
