@@ -47,8 +47,9 @@ func TestReturnedItemsAreInThePrompt(t *testing.T) {
 	})
 }
 
-// returnsIn reports whether an edit that waited for the end of the turn brings an item back in the same step.
-func returnsIn(out core.Output, id string) bool {
+// editedIn reports whether an edit that waited for the end of the turn names an item in the same step: it can bring the
+// item back, or delete it.
+func editedIn(out core.Output, id string) bool {
 	return slices.ContainsFunc(out.Lines, func(l protocol.RolloutLine) bool {
 		return applies(l) && strings.Contains(string(l.Payload), `"`+id+`"`)
 	})
