@@ -140,7 +140,7 @@ func (w *contextChecker) targets(named *protocol.ContextTargets, whole bool, wan
 	return ids, ignored, ""
 }
 
-// prunable returns the ids of what a prune excludes.
+// prunable returns the ids of the items that a prune excludes.
 func (w *contextChecker) prunable(m *machine, p *protocol.Prune) (ids []string, kind protocol.Kind) {
 	turns := map[string]int{}
 	for n, turn := range m.thread.View(true).Turns {

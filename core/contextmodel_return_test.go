@@ -131,8 +131,8 @@ func (m *contextModel) half(place int) int {
 	return same[other]
 }
 
-// toInclude returns the ids of what an include changes, in order, each once. returns is set if one of them is not in
-// the list.
+// toInclude returns the ids of the items that an include changes, in order, each once. returns is set if one of
+// them is not in the list.
 func (w *contextChecker) toInclude(named *protocol.ContextTargets) (ids []string, returns bool, ignored int,
 	kind protocol.Kind) {
 	m := w.model

@@ -17,14 +17,14 @@ import (
 // This file is the part of the model that knows the operations. Random tests draw each operation from the table of the
 // protocol, and compare what it does with its row here.
 
-// modelOperation is what the model knows of an operation.
+// modelOperation is the expectation of the test model for an operation.
 type modelOperation struct {
 	// expect returns the line of a request. It sets the number of ignored targets, or the kind of an error.
 	expect func(w *contextChecker, m *machine, o protocol.ContextOperationVariant,
 		e *expectation) protocol.StoredContextEdit
-	// effects are what lines do with an item, by their op.
+	// effects are the changes that lines make to an item, by their op.
 	effects map[string]func(*modelVisibility, *protocol.StoredContextEdit)
-	// restore is what a restore of the context does with an item, or nil.
+	// restore is the change that a restore of the context makes to an item, or nil.
 	restore func(*modelVisibility)
 }
 

@@ -151,7 +151,7 @@ func (e *explorer) told(revision *int64, operations []protocol.ContextOperation)
 	return told, nil
 }
 
-// state returns the next request and what is shown of the context, without the revision.
+// state returns the next request and the list of the context, without the revision.
 func (e *explorer) state() string {
 	full := e.thread.ContextItems()
 	return encode(e.thread.Prompt().Items) + encode(full.Items) + encode(full.Usage)

@@ -59,7 +59,7 @@ func (s *step) restoreTurn(env TurnEnv) {
 	}
 }
 
-// redactedMark is what the log has instead of a secret.
+// redactedMark is the text in the log in place of a secret.
 const redactedMark = "[redacted]"
 
 // canAsk reports whether calls of the tool can ask the client. Tools of clients and servers can.

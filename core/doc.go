@@ -52,12 +52,12 @@
 //
 // A file uses the files before it in this list, and few after it:
 //
-//   - options.go, input.go and output.go have what enters and leaves the machine. entry.go has Step.
+//   - options.go, input.go and output.go have the types that enter and leave the machine. entry.go has Step.
 //   - thread.go, turnstate.go, callstate.go and terminalstate.go have its data. turnmachine.go changes the state of
 //     a turn.
-//   - step.go has what every step uses: record a line, send a message, start an effect.
-//   - items.go, usage.go, status.go, contextchange.go, policy.go, callresult.go and closeturn.go have what many
-//     inputs share: the items that clients see, the tokens of requests, the status of the thread, changes of the
+//   - step.go has the actions of every step: record a line, send a message, start an effect.
+//   - items.go, usage.go, status.go, contextchange.go, policy.go, callresult.go and closeturn.go serve many
+//     inputs: the items that clients see, the tokens of requests, the status of the thread, changes of the
 //     context, the rules for tools, results of calls, the end of an interrupted turn.
 //   - prompt.go, offeredtools.go and environment.go build the model request.
 //   - resumable.go and continueturn.go have the turns that outlive their server.

@@ -119,11 +119,11 @@ type Command struct {
 	TTY bool
 }
 
-// Access is what a command may do, beside its sandbox policy.
+// Access is a limit on a command, beside its sandbox policy.
 type Access int
 
 const (
-	// AccessOfPolicy is what the sandbox policy permits.
+	// AccessOfPolicy permits as much as the sandbox policy does.
 	AccessOfPolicy Access = iota
 	// AccessReading is for commands that run without a question because they only read: they are confined to reading,
 	// or do not run. If Unconfined is set, the kernel confines without namespaces.

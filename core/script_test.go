@@ -44,7 +44,7 @@ func TestScripts(t *testing.T) {
 	}
 }
 
-// runScript returns the script with what its commands print now.
+// runScript returns the script with the current output of its commands.
 func runScript(t *testing.T, text string) string {
 	m := newMachine(func(format string, args ...any) {
 		t.Helper()

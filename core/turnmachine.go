@@ -159,7 +159,7 @@ func (s *step) becomeRequesting(m *modelRequest) {
 	s.enter(s.active, turnRequesting)
 }
 
-// becomeRetrying waits for the timer of the next attempt. A compaction goes on then.
+// becomeRetrying makes the turn wait for the timer of the next attempt. A compaction continues after it.
 func (s *step) becomeRetrying(timer EffectID) {
 	compaction := s.active.compaction
 	s.active.leaveModelWork()
@@ -205,7 +205,7 @@ func (s *step) becomeIdle() { s.enter(nil, turnIdle) }
 // dropTurn removes the turn of a thread whose lines were lost.
 func (t *Thread) dropTurn() { t.active = nil }
 
-// leaveModelWork removes what belongs to the states of a model request and of a compaction.
+// leaveModelWork clears the data of the states of a model request and of a compaction.
 func (t *turn) leaveModelWork() { t.request, t.retry, t.compaction = nil, 0, nil }
 
 // checkTurn checks the active turn at the end of a step: it has the data of its state and no other, and it waits for

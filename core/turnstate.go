@@ -39,14 +39,14 @@ const (
 
 func (k turnKind) takesInput() bool { return k == modelTurn || k == shellTurn }
 
-// turnInput is what the user's input asks for.
+// turnInput has the demands of the user's input.
 type turnInput struct {
 	schema json.RawMessage
 	// query is the text to search memories for.
 	query string
 }
 
-// modelWork is what leads to the next answer of the model.
+// modelWork is the work that precedes the next answer of the model.
 type modelWork struct {
 	// modelEffects are the effects of model requests, and of what precedes the first one, without a terminal input yet,
 	// oldest first.
@@ -69,7 +69,7 @@ type modelWork struct {
 	review *review
 }
 
-// toolWork is what runs for the model and the user.
+// toolWork has the calls of the model and the commands of the user.
 type toolWork struct {
 	// toolEffects are the effects of calls and of the user's commands without a terminal input yet, oldest first.
 	toolEffects []EffectID
@@ -85,7 +85,7 @@ type toolWork struct {
 	diff       *FileDiff
 }
 
-// turnShown is what clients know of the turn.
+// turnShown has the facts about the turn that clients received.
 type turnShown struct {
 	// hasUsage is set once the provider reported the usage of an answer.
 	hasUsage bool

@@ -215,11 +215,11 @@ type NotificationRow struct {
 	// Global is set if every client gets it, as in the reference implementation. Lists of threads depend on these.
 	// All other notifications of a thread go to its subscribers.
 	Global bool
-	// Progress is what a client knows about a thread after it.
+	// Progress is the knowledge of a client about a thread after it.
 	Progress Progress
 }
 
-// Progress is what a client knows about a thread after a notification.
+// Progress is the knowledge of a client about a thread after a notification.
 type Progress int
 
 // The kinds of progress. ThreadJoined means that the client is subscribed to a new thread, and ThreadLeft that it is no

@@ -188,7 +188,7 @@ func (r *rig) idOf(thread, words string) string {
 	return ""
 }
 
-// outline returns a line for each context item: its preview, and what edits made of it.
+// outline returns a line for each context item: its preview, and its state after edits.
 func (r *rig) outline(thread string) []string {
 	r.t.Helper()
 	return outlineOf(r.items(thread))

@@ -91,7 +91,7 @@ func wrongWith(disk *faultfs.Mem, thread string) string {
 	return ""
 }
 
-// itemsOf returns the items in what rig.context gives.
+// itemsOf returns the items in a result of rig.context.
 func itemsOf(context string) []gjson.Result {
 	_, answer, _ := strings.Cut(context, " ")
 	return gjson.Parse(answer).Get("items").Array()

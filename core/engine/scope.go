@@ -8,7 +8,8 @@ import (
 	"appserver/protocol"
 )
 
-// Scope is the configuration of a thread: values, and what depends on more than the thread. It does not change.
+// Scope is the configuration of a thread: values, and ports whose results depend on more than the thread. It does
+// not change.
 type Scope struct {
 	// Persist is set if threads have rollouts.
 	Persist bool
@@ -53,7 +54,7 @@ type Configuration interface {
 	Resume(p *protocol.ThreadResumeParams, stored core.Settings) (core.Settings, *Scope, error)
 }
 
-// Defaults supply what a rollout does not contain.
+// Defaults supply the settings that a rollout does not contain.
 type Defaults interface {
 	// Settings returns the settings for missing values.
 	Settings() core.Settings
@@ -61,7 +62,7 @@ type Defaults interface {
 	Capabilities(provider, model string) core.Capabilities
 }
 
-// Turns supply what a turn needs of a thread's configuration and of the system.
+// Turns supply the facts of a thread's configuration and of the system for a turn.
 type Turns interface {
 	// Permissions returns the permissions that a turn/start names, or nil. The settings have the directory of
 	// the turn.

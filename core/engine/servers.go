@@ -12,7 +12,7 @@ import (
 	"appserver/protocol"
 )
 
-// serverEvents tells threads of their connections to servers. It implements mcp.Observer.
+// serverEvents sends the states of connections to MCP servers to their threads. It implements mcp.Observer.
 type serverEvents struct{ engine *Engine }
 
 // State notifies the subscribers of a thread of the state of its connection to a server.

@@ -185,8 +185,8 @@ type progress struct {
 	Thread           identified `json:"thread"`
 }
 
-// isNoted reports whether an edge learns from a notification what its client knows. The owner sends such a notification
-// even if the client has opted out of it, and the edge leaves it out.
+// isNoted reports whether an edge records the progress of its client by a notification. The owner sends such a
+// notification even if the client has opted out of it, and the edge drops it.
 func (f *Forwarder) isNoted(method string) bool {
 	return f.kinds[method].Progress != protocol.NoProgress
 }

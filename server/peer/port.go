@@ -34,7 +34,7 @@ type Port struct {
 	accepted, dialed atomic.Int64
 }
 
-// Service serves what arrives at a port.
+// Service serves the connections of a port.
 type Service struct {
 	// Link serves one accepted link. The link is closed when it returns.
 	Link func(ctx context.Context, link *Link) error

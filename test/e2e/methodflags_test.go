@@ -40,7 +40,7 @@ func TestMethodFlagsSayWhatMethodsDo(t *testing.T) {
 	}
 }
 
-// effects are what calls of a method did.
+// effects are the results of calls of a method: turns that started, subscriptions that changed.
 type effects struct{ accepted, startsTurn, subscribes, unsubscribes bool }
 
 func (e *effects) add(more effects) {

@@ -148,7 +148,7 @@ func mutatorNames() []string {
 	return []string{"add", "clear", "delete", "fill", "pop", "push", "reverse", "set", "shift", "sort", "splice", "unshift"}
 }
 
-// render checks what runs while one function renders.
+// render checks the code that runs while one function renders.
 type render struct {
 	script   *script
 	function scriptFunction
@@ -210,7 +210,7 @@ func boundNames(target ast.Node) (names []string) {
 	return names
 }
 
-// walk visits what runs while the function renders.
+// walk visits the code that runs while the function renders.
 func (r *render) walk(body ast.Node, visit func(ast.Node)) {
 	inspectScript(body, func(n ast.Node) bool {
 		visit(n)

@@ -92,6 +92,8 @@ func TestHouseRulesFindViolations(t *testing.T) {
 			"package server starts goroutines, but its package doc does not describe them"},
 		{"unclear comments", "other/a.go", "package other\n\n// f is what tells of it.\nfunc f() {}",
 			`other/a.go:4: "f is what" in a comment`},
+		{"unclear comments", "other/a.go", "package other\n\n// T is what a client sees.\ntype T int",
+			`other/a.go:4: "T is what" begins a comment`},
 		{"unclear comments", "other/a.go", "package other\n\n// T lets the thread go.\ntype T int",
 			"1 of 1 doc comments match"},
 		{"verbless comments", "other/a.go", "package other\n\n// the size of the queue.\nfunc f() {}",

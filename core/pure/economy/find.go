@@ -222,7 +222,7 @@ func hasImages(item protocol.ResponseItem) bool {
 	return slices.ContainsFunc(parts, func(p protocol.ContentItem) bool { return p.Type == protocol.ContentInputImage })
 }
 
-// later has what the exchanges after the present one did.
+// later has the actions of the exchanges after the present one.
 type later struct {
 	reads   map[string][]command.Read // by path
 	changed map[string]bool           // by path

@@ -9,7 +9,7 @@ import (
 	"appserver/protocol"
 )
 
-// description has what clients see of an item and its cost. It is made on first use.
+// description has the facts of an item that clients see, and its cost. It is made on first use.
 type description struct {
 	category protocol.ContextCategory
 	row      uint8 // the index of category in protocol.ContextCategories

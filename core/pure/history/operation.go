@@ -59,7 +59,7 @@ type Plan struct {
 	Ignored int
 }
 
-// effect is what a line of the log does with an item.
+// effect is the change that a line of the log makes to an item.
 type effect struct {
 	op string
 	// apply changes the visibility of an item.

@@ -5,7 +5,7 @@
 // # Tools
 //
 // Each built-in tool has a specification and a function that decodes its arguments. Package core has the table that
-// joins a tool with what a call of it does:
+// joins a tool with the action of its calls:
 //
 //	shell                  runs a script and waits for its end
 //	apply_patch            changes files

@@ -18,7 +18,7 @@ export interface Ui {
 	late(): void;
 }
 
-/** Question is what a notification shows. */
+/** Question is the content of a notification. */
 export interface Question {
 	threadId: string;
 	text: string;

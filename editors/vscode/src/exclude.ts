@@ -9,7 +9,7 @@ import type { Call } from "./rpc.ts";
 const maxQuery = 1000;
 const pageSize = 1000;
 
-/** Selection is what the user selected in an editor. */
+/** Selection is the text that the user selected in an editor. */
 export interface Selection {
 	/** text is the selected text. It may be empty. */
 	text: string;

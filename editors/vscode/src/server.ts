@@ -20,7 +20,7 @@ export interface Command {
 	cwd: string | undefined;
 }
 
-/** Events are what the server does by itself. */
+/** Events are the messages and the end of the server that no request caused. */
 export interface Events {
 	started(): void;
 	line(text: string): void;

@@ -7,7 +7,7 @@ import type { Page } from "./page.ts";
 import { Rpc, type Call } from "./rpc.ts";
 import { Threads } from "./threads.ts";
 
-/** SessionEvents are what the editor shows of a session. */
+/** SessionEvents are the changes of a session that the editor shows. */
 export interface SessionEvents extends Ui {
 	current(threadId: string): void;
 	usage(usage: ContextUsage | null): void;

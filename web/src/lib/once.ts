@@ -2,7 +2,7 @@
 
 /** Once loads a value one time. After a failure the next call loads it again. */
 export class Once<T> {
-	/** value is what was loaded, or null. */
+	/** value is the loaded result, or null. */
 	value: T | null = null;
 	private loading: Promise<T> | null = null;
 

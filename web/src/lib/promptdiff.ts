@@ -14,7 +14,7 @@ export interface PromptPart {
 	text: string;
 }
 
-/** PartChange is what became of a part between two prompts. */
+/** PartChange is the change of a part between two prompts. */
 export type PartChange =
 	| { kind: "same" | "added" | "removed"; part: PromptPart }
 	| { kind: "changed"; part: PromptPart; before: PromptPart };

@@ -53,7 +53,7 @@ interface View {
 	version: number;
 }
 
-/** List is what the hooks of one list share. */
+/** List is the state that the hooks of one list share. */
 interface List {
 	box: RefObject<HTMLDivElement | null>;
 	model: ListModel;

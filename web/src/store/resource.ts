@@ -10,7 +10,7 @@ const delayMs = 300;
 
 /** Resource is something that the server has. */
 export class Resource<T> {
-	/** value is what was read last. It stays while it is read again. */
+	/** value is the last result. It stays while it is read again. */
 	readonly value = signal<T | null>(null);
 	readonly failure = signal<CallError | null>(null);
 	private readonly reads = new Newest();

@@ -34,7 +34,7 @@ import (
 	"appserver/server"
 )
 
-// localHome is what the server and the commands for stored threads need: the configuration and the rollouts of a home.
+// localHome has the configuration and the rollouts of a home. The server and the commands for stored threads use it.
 type localHome struct {
 	config *config.Live
 	home   string
@@ -173,7 +173,7 @@ func worktrees(c *config.Config, home string, log *zap.Logger) *engine.Worktrees
 	return &engine.Worktrees{Captures: kept, FileDiffs: kept, Checkpoints: kept}
 }
 
-// newProcess creates the engine of an assembly, and lets the server use it.
+// newProcess creates the engine of an assembly, and connects it with the server.
 func newProcess(a assembly) (*process, error) {
 	own, srv, e := a.own, a.server, engine.New(a.ports)
 	if ix := a.threads.index; ix != nil {

@@ -15,7 +15,7 @@ import (
 	"appserver/server"
 )
 
-// memoryNotices tells all clients of the memory.
+// memoryNotices sends notifications about the memory to all clients.
 type memoryNotices struct {
 	server *server.Server
 

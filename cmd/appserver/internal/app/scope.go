@@ -26,7 +26,7 @@ func (s *setup) Current() *engine.Scope {
 	return now.scope
 }
 
-// scope returns the values of a configuration, and what depends on it.
+// scope returns the values of a configuration, and the ports that depend on it.
 func (s *setup) scope(c *config.Config) *engine.Scope {
 	scope := &engine.Scope{
 		Persist:         c.History.SaveHistory,

@@ -16,7 +16,7 @@ import (
 	"appserver/rollout/store"
 )
 
-// openedStore are the threads of a server, and what keeps them.
+// openedStore has the threads of a server, and their index or database.
 type openedStore struct {
 	threads store.Threads
 	// index is nil without an index of rollouts. member is nil for files.

@@ -3,8 +3,8 @@
 // server/forward the requests for threads of other nodes, and internal/metrics the numbers for Prometheus.
 //
 // [Join] connects to the database, binds the port, and joins the fleet. [Member.Threads] then has the threads.
-// [Member.Serve] lets the clients of a server use the threads of all nodes, and other nodes those of this one. A server
-// without a database has a nil [Member] and a nil [Service], whose methods do nothing.
+// [Member.Serve] connects the clients of a server with the threads of all nodes, and other nodes with the threads of
+// this one. A server without a database has a nil [Member] and a nil [Service], whose methods do nothing.
 //
 // # Goroutines
 //

@@ -30,7 +30,7 @@ type Engine interface {
 	Diagnose() (protocol.ThreadDiagnostics, protocol.IndexDiagnostics)
 }
 
-// Service is what a member does while it serves clients and other nodes.
+// Service serves the threads of a member to clients and to other nodes, until Leave.
 type Service struct {
 	member *Member
 	// forwarder and listener are nil without a port.
