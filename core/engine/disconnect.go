@@ -8,7 +8,7 @@ func (e *Engine) Disconnect(conn uint64) {
 	e.mu.Lock()
 	delete(e.watchers, conn)
 	e.mu.Unlock()
-	for _, a := range e.loaded() {
+	for _, a := range e.actors() {
 		select {
 		case a.disconnected <- struct{}{}:
 		default: // a token is pending

@@ -101,7 +101,7 @@ func (e *Engine) changeThreadBy(to protocol.Caller, id string, input func(*actor
 
 // readThread applies an input that only reads, to the loaded thread, or to the one that load
 // returns.
-func (e *Engine) readThread(to protocol.Caller, id string, in core.Input, load func(id string) (*loaded, error)) error {
+func (e *Engine) readThread(to protocol.Caller, id string, in core.Input, load func(id string) (*storedThread, error)) error {
 	return e.toLoadedOr(to, id,
 		func(a *actor) { a.step(a.inScope(in)) },
 		func() (any, error) { return e.stepStored(id, in, load) })

@@ -96,8 +96,8 @@ func (e *Engine) find(id string) *actor {
 	return e.threads[id]
 }
 
-// loaded returns the actors in the order in which they were made.
-func (e *Engine) loaded() []*actor {
+// actors returns the actors in the order in which they were made.
+func (e *Engine) actors() []*actor {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	actors := make([]*actor, 0, len(e.order))
@@ -209,7 +209,7 @@ func (e *Engine) spawn(do func()) {
 
 // Diagnose returns the state of the threads and of the index. It does not wait.
 func (e *Engine) Diagnose() (threads protocol.ThreadDiagnostics, index protocol.IndexDiagnostics) {
-	for _, a := range e.loaded() {
+	for _, a := range e.actors() {
 		if !a.ready.Load() {
 			continue
 		}

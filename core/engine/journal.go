@@ -16,10 +16,10 @@ func (a *actor) isIdle() bool {
 		len(a.thread.OpenRequests()) == 0
 }
 
-// resume opens the journal again if the store has suspended it. It reloads the thread if another
+// reopenJournal opens the journal again if the store has suspended it. It reloads the thread if another
 // program has changed the rollout, and closes the thread if the rollout is gone or has another
 // writer. It returns an error if a file cannot be opened now; the thread stays unchanged then.
-func (a *actor) resume() error {
+func (a *actor) reopenJournal() error {
 	err := a.journal.Resume()
 	if err == nil {
 		return nil

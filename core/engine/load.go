@@ -8,9 +8,9 @@ import (
 	"appserver/rollout/store"
 )
 
-// loaded is a thread from its rollout. It reads evicted lines again. It is used and closed by one
-// goroutine.
-type loaded struct {
+// storedThread is a thread that is read from its rollout, and has no actor. It reads evicted lines again. It is
+// used and closed by one goroutine.
+type storedThread struct {
 	*core.Thread
 	contents   *rollout.Contents
 	lineReader *rollout.LineReader
@@ -18,34 +18,34 @@ type loaded struct {
 }
 
 // checkRead returns its arguments, or the error of an evicted line that could not be read.
-func (l *loaded) checkRead(v any, err error) (any, error) {
+func (l *storedThread) checkRead(v any, err error) (any, error) {
 	if unread := l.lineReader.Err(); unread != nil {
 		return nil, unread
 	}
 	return v, err
 }
 
-func (l *loaded) close() {
+func (l *storedThread) close() {
 	if err := l.lineReader.Close(); err != nil {
 		l.log.Warn("closing the rollout failed", zap.String("path", l.contents.Path), zap.Error(err))
 	}
 }
 
 // loadStored loads a thread without opening it for writing.
-func (e *Engine) loadStored(id string) (*loaded, error) { return e.loadFrom(store.Ref{ID: id}) }
+func (e *Engine) loadStored(id string) (*storedThread, error) { return e.loadFrom(store.Ref{ID: id}) }
 
-func (e *Engine) loadFrom(at store.Ref) (*loaded, error) {
+func (e *Engine) loadFrom(at store.Ref) (*storedThread, error) {
 	r := e.reader(at.ID)
 	contents, text, err := e.parts.Threads.Load(at, r)
 	if err != nil {
 		return nil, err
 	}
-	return &loaded{r.loading.Thread(e.options(at.ID, contents)), contents, text, e.parts.Log}, nil
+	return &storedThread{r.loading.Thread(e.options(at.ID, contents)), contents, text, e.parts.Log}, nil
 }
 
 // loadContext does the same as loadStored, but fails if the backup is unreadable. A client that
 // only reads would take the shorter list of items for the complete one.
-func (e *Engine) loadContext(id string) (*loaded, error) {
+func (e *Engine) loadContext(id string) (*storedThread, error) {
 	l, err := e.loadStored(id)
 	if err == nil && l.contents.Backup.Err != nil {
 		l.close()

@@ -89,7 +89,7 @@ func (a *actor) drain() {
 }
 
 func (a *actor) handle(r request) {
-	if err := a.resume(); err != nil && r.to != (protocol.Caller{}) {
+	if err := a.reopenJournal(); err != nil && r.to != (protocol.Caller{}) {
 		a.engine.parts.Outbox.Refuse(r.to, withCode(err))
 		return
 	}
@@ -104,7 +104,7 @@ func (a *actor) handle(r request) {
 }
 
 func (a *actor) handleResult(r result) {
-	if a.resume() != nil || a.thread == nil || a.isStale(r) {
+	if a.reopenJournal() != nil || a.thread == nil || a.isStale(r) {
 		return
 	}
 	in := r.in
@@ -122,7 +122,7 @@ func (a *actor) handleResult(r result) {
 // rewrite, the rollout keeps its lines.
 func (a *actor) unload() {
 	a.journal.SetIdle(false)
-	if err := a.resume(); err != nil {
+	if err := a.reopenJournal(); err != nil {
 		a.engine.parts.Log.Warn("the rollout is not rewritten", zap.String("thread", a.id), zap.Error(err))
 		a.closeThread()
 		return

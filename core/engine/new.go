@@ -31,7 +31,7 @@ func (e *Engine) Close(ctx context.Context) error {
 		close(e.ended)
 	}
 	e.mu.Unlock()
-	for _, a := range e.loaded() {
+	for _, a := range e.actors() {
 		a.stop()
 	}
 	done := make(chan struct{})

@@ -51,7 +51,7 @@ func (a *actor) inScope(in core.Input) core.Input {
 }
 
 // stepStored returns the result of an input on a stored thread that is not changed.
-func (e *Engine) stepStored(id string, in core.Input, load func(id string) (*loaded, error)) (any, error) {
+func (e *Engine) stepStored(id string, in core.Input, load func(id string) (*storedThread, error)) (any, error) {
 	t, err := load(id)
 	if err != nil {
 		return nil, err

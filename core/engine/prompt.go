@@ -76,7 +76,7 @@ func (e *Engine) pastPrompt(thread string, past *core.PastRequest) (any, error) 
 	if err != nil {
 		return nil, err
 	}
-	l := &loaded{nil, contents, text, e.parts.Log}
+	l := &storedThread{nil, contents, text, e.parts.Log}
 	defer l.close()
 	if contents.Backup.Err != nil {
 		return nil, contents.Backup.Err

@@ -23,7 +23,7 @@ func (e *Engine) ThreadRead(to protocol.Caller, p *protocol.ThreadReadParams) er
 // readTurns replies with the turns of a thread. It does not read the backup, because a rewritten
 // rollout has all turns.
 func (e *Engine) readTurns(to protocol.Caller, threadID string, in core.Input) error {
-	return e.readThread(to, threadID, in, func(id string) (*loaded, error) {
+	return e.readThread(to, threadID, in, func(id string) (*storedThread, error) {
 		t, err := e.loadStored(id)
 		return t, notLoaded(id, err)
 	})

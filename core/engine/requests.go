@@ -115,7 +115,7 @@ func (e *Engine) TurnInterrupt(to protocol.Caller, p *protocol.TurnInterruptPara
 }
 
 func (e *Engine) threadOfTurn(turnID string) string {
-	for _, a := range e.loaded() {
+	for _, a := range e.actors() {
 		if id := a.turn.Load(); id != nil && *id == turnID {
 			return a.id
 		}
@@ -126,7 +126,7 @@ func (e *Engine) threadOfTurn(turnID string) string {
 // ThreadLoadedList lists loaded threads, oldest first.
 func (e *Engine) ThreadLoadedList(to protocol.Caller, p *protocol.ThreadLoadedListParams) error {
 	ids := []string{}
-	for _, a := range e.loaded() {
+	for _, a := range e.actors() {
 		if a.ready.Load() {
 			ids = append(ids, a.id)
 		}

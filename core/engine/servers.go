@@ -186,7 +186,7 @@ func (e *Engine) McpServerRefresh(to protocol.Caller, _ *protocol.McpServerRefre
 		if err := e.parts.Servers.Reload(); err != nil {
 			return nil, err
 		}
-		for _, a := range e.loaded() {
+		for _, a := range e.actors() {
 			e.inThread(a.id, func(a *actor) {
 				a.openServers(a.thread.Settings().Cwd)
 				e.parts.Servers.Retry(a.id)

@@ -10,7 +10,7 @@ import (
 
 // read also warns, once, of problems in the rollout.
 func (e *Engine) read(to protocol.Caller, p *protocol.ThreadReadParams) {
-	var t *loaded
+	var t *storedThread
 	e.answer(to, func() (any, error) {
 		var err error
 		t, err = e.loadStored(p.ThreadID)
@@ -22,7 +22,7 @@ func (e *Engine) read(to protocol.Caller, p *protocol.ThreadReadParams) {
 	}
 }
 
-func (e *Engine) view(p *protocol.ThreadReadParams, t *loaded, err error) (any, error) {
+func (e *Engine) view(p *protocol.ThreadReadParams, t *storedThread, err error) (any, error) {
 	if err != nil {
 		return nil, notLoaded(p.ThreadID, err)
 	}
