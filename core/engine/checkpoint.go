@@ -85,7 +85,7 @@ func (a *actor) awaitCaptures() {
 func (a *actor) revertTo(to protocol.Caller, p *protocol.ThreadCheckpointRevertParams) (core.Input, error) {
 	a.releaseTurn()
 	if a.awaitCaptures(); a.thread == nil {
-		return nil, protocol.Refuse(protocol.KindThreadNotLoaded, "thread %s was unloaded before the request completed", a.id)
+		return nil, errUnloaded(a.id)
 	}
 	tracking := a.tracking()
 	if p.Mode != protocol.RevertConversation && !tracking.Worktree {

@@ -94,6 +94,10 @@ func errNotLoaded(id string) *protocol.Error {
 	return protocol.Refuse(protocol.KindThreadNotFound, "thread not found: %s", id)
 }
 
+func errUnloaded(id string) *protocol.Error {
+	return protocol.Refuse(protocol.KindThreadNotLoaded, "thread %s was unloaded before the request completed", id)
+}
+
 func errTaken(id string) *protocol.Error {
 	err := protocol.Refuse(protocol.KindInvalidRequest, "newThreadId: thread %s exists; use another id, or omit it", id)
 	err.Data.Field = "newThreadId"

@@ -32,10 +32,8 @@ func (a *actor) reopenJournal() error {
 	}
 	a.engine.parts.Log.Warn("the thread is closed, because its rollout is gone or has another writer",
 		zap.String("thread", a.id), zap.Error(err))
-	a.send([]core.Message{
-		core.Notice{Notification: statusNotLoaded(a.id)},
-		core.Notice{Notification: protocol.ThreadClosedNotification{ThreadID: a.id}},
-	})
+	a.notify(statusNotLoaded(a.id))
+	a.notify(protocol.ThreadClosedNotification{ThreadID: a.id})
 	a.closeThread()
 	return nil
 }

@@ -22,3 +22,12 @@ func (a *actor) notify(n protocol.Notification) {
 		others(a.subscribers, n)
 	}
 }
+
+// notifyTo sends notifications about an unloaded thread to its former subscribers.
+func (a *actor) notifyTo(subscribers []uint64, list ...protocol.Notification) {
+	a.subscribers = subscribers
+	for _, n := range list {
+		a.notify(n)
+	}
+	a.subscribers = nil
+}

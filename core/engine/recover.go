@@ -45,17 +45,6 @@ func (a *actor) recover(failure core.StorageFailed, lost core.Output, whole bool
 	}
 }
 
-// closeFailed ends the turn of a thread whose log cannot be used, and unloads the thread. A turn that waited
-// for an answer only does not end, because the log still has it. The next load continues it.
-func (a *actor) closeFailed(failure core.StorageFailed) {
-	if failure.Waits {
-		failure.Turn = ""
-	}
-	a.deliver(a.thread.Step(a.engine.stamp(), failure))
-	a.send([]core.Message{core.Notice{Notification: protocol.ThreadClosedNotification{ThreadID: a.id}}})
-	a.closeThread()
-}
-
 // firstOrdinal returns the smallest ordinal of lines, or the largest integer without lines.
 func firstOrdinal(lines []protocol.RolloutLine) int64 {
 	if len(lines) == 0 {

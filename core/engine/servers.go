@@ -26,7 +26,7 @@ func (s serverEvents) State(owner, server, state string, err error) {
 			n.FailureReason = new(protocol.McpReauthenticationRequired)
 		}
 	}
-	s.engine.inThread(owner, func(a *actor) { a.send([]core.Message{core.Notice{Notification: n}}) })
+	s.engine.inThread(owner, func(a *actor) { a.notify(n) })
 }
 
 // ToolsChanged offers the present tools of servers in the next request of a thread.

@@ -7,7 +7,6 @@ import (
 
 	"appserver/core"
 	"appserver/protocol"
-	"appserver/rollout/store"
 )
 
 // sendTo sends messages about an unloaded thread.
@@ -97,36 +96,4 @@ func (a *actor) step(in core.Input) {
 		before.Err = err
 		a.recover(before, core.Output{}, false)
 	}
-}
-
-// close unloads the thread. closeJournal closes its journal, in one of the ways of [store.Journal].
-func (a *actor) close(closeJournal func() error) {
-	a.ready.Store(false)
-	a.turn.Store(nil)
-	a.current.Store(nil)
-	a.unanswered.Store(nil)
-	a.cancelEffects()
-	a.generation++
-	if a.thread != nil {
-		a.refuseWaiting(protocol.Refuse(protocol.KindThreadNotLoaded, "thread %s was unloaded before the request completed",
-			a.id))
-	}
-	if err := closeJournal(); err != nil {
-		a.engine.parts.Log.Error("closing the rollout failed", zap.String("thread", a.id), zap.Error(err))
-		a.send([]core.Message{core.Notice{Notification: protocol.WarningNotification{ThreadID: &a.id, Message: err.Error()}}})
-	}
-	a.closeLineReader()
-	a.closeServers()
-	a.journal, a.thread, a.scope, a.subscribers, a.formerSubscribers, a.at, a.withoutBackup = ephemeral{}, nil, nil, nil,
-		nil, store.Ref{}, nil
-}
-
-// closeThread unloads the thread and closes its journal as it is.
-func (a *actor) closeThread() { a.close(a.journal.Close) }
-
-// closeBroken unloads a thread that failed to reload.
-func (a *actor) closeBroken() {
-	a.send([]core.Message{core.Notice{Notification: protocol.ThreadClosedNotification{ThreadID: a.id}}})
-	a.thread = nil // its list of waiting requests may be broken
-	a.closeThread()
 }
