@@ -22,18 +22,6 @@ func (e *Engine) ThreadCompactPropose(to protocol.Caller, p *protocol.ThreadComp
 	})
 }
 
-// toThreadWithEnv applies an input that needs the environment of a turn, but possibly no model.
-func (e *Engine) toThreadWithEnv(to protocol.Caller, threadID string, input func(core.TurnEnv) core.Input) error {
-	return e.toThread(to, threadID, func(a *actor) {
-		env, err := a.turnEnv(a.thread.Settings())
-		if err != nil && !notReady(err) {
-			e.parts.Outbox.Refuse(to, withCode(err))
-			return
-		}
-		a.step(input(env))
-	})
-}
-
 // ThreadCompactCancel drops the draft of a compaction.
 func (e *Engine) ThreadCompactCancel(to protocol.Caller, p *protocol.ThreadCompactCancelParams) error {
 	return e.toThread(to, p.ThreadID, func(a *actor) { a.step(core.CancelCompaction{To: to}) })

@@ -66,6 +66,18 @@ func (e *Engine) toThread(to protocol.Caller, id string, do func(a *actor)) erro
 	return err
 }
 
+// toThreadWithEnv applies an input that needs the environment of a turn, but possibly no model.
+func (e *Engine) toThreadWithEnv(to protocol.Caller, threadID string, input func(core.TurnEnv) core.Input) error {
+	return e.toThread(to, threadID, func(a *actor) {
+		env, err := a.turnEnv(a.thread.Settings())
+		if err != nil && !notReady(err) {
+			e.parts.Outbox.Refuse(to, withCode(err))
+			return
+		}
+		a.step(input(env))
+	})
+}
+
 // inThread runs do in the goroutine of a loaded thread. It returns false if the thread is not loaded or
 // its mailbox is full.
 func (e *Engine) inThread(owner string, do func(a *actor)) bool {
@@ -105,6 +117,25 @@ func (e *Engine) readThread(to protocol.Caller, id string, in core.Input, load f
 	return e.toLoadedOr(to, id,
 		func(a *actor) { a.step(a.inScope(in)) },
 		func() (any, error) { return e.stepStored(id, in, load) })
+}
+
+// inScope adapts an input to the configuration of the thread, which may differ from the global one.
+func (a *actor) inScope(in core.Input) core.Input {
+	switch in := in.(type) {
+	case core.ListCheckpoints:
+		in.Off = !a.tracking().Worktree
+		return in
+	case core.PreviewContext:
+		in.Cache = a.config().CacheFacts
+		return in
+	case core.SuggestContext:
+		in.Rules, in.Cache = a.config().Economy, a.config().CacheFacts
+		return in
+	case core.ListUsage:
+		in.Prices = a.config().Prices
+		return in
+	}
+	return in
 }
 
 // viewThread replies with the result of look on a loaded or stored thread.

@@ -147,9 +147,7 @@ func (a *actor) createFork(b *branch, to protocol.Caller, p *protocol.ThreadFork
 	if err := a.requireServers(settings.Cwd); err != nil {
 		return err
 	}
-	a.options = core.Options{CompletedFloor: a.engine.parts.CompletedFloor, Tokens: a.engine.tokenizer(),
-		Memory: a.memoryRules(), Economy: a.config().Economy,
-		Ephemeral: p.Ephemeral || !a.config().Persist}
+	a.options = a.engine.newOptions(a.config(), p.Ephemeral || !a.config().Persist)
 	if !a.options.Ephemeral {
 		if err := a.createLog(b.at, a.seed(b)); err != nil {
 			return err

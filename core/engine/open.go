@@ -6,8 +6,6 @@ import (
 	"slices"
 	"time"
 
-	"go.uber.org/zap"
-
 	"appserver/core"
 	"appserver/core/effects/workspace"
 	"appserver/protocol"
@@ -73,9 +71,7 @@ func (a *actor) startThread(to protocol.Caller, p *protocol.ThreadStartParams, i
 		return err
 	}
 	now := time.Now()
-	a.options = core.Options{CompletedFloor: a.engine.parts.CompletedFloor, Tokens: a.engine.tokenizer(),
-		Memory: a.memoryRules(), Economy: scope.Economy,
-		Ephemeral: !scope.Persist || (p.Ephemeral != nil && *p.Ephemeral)}
+	a.options = a.engine.newOptions(scope, !scope.Persist || (p.Ephemeral != nil && *p.Ephemeral))
 	if !a.options.Ephemeral {
 		if err := a.createLog(now, nil); err != nil {
 			return err
@@ -115,8 +111,10 @@ func (a *actor) meta(to protocol.Caller, p *protocol.ThreadStartParams, t Templa
 	}
 }
 
+// load loads a stored thread for a thread/resume. The order is fixed: the lines have the settings, the settings with the
+// client's overrides select the scope, and the scope has the MCP servers.
 func (a *actor) load(to protocol.Caller, p *protocol.ThreadResumeParams, path string) error {
-	contents, err := a.openLog(path, false)
+	contents, err := a.openThread(path, false)
 	if err != nil {
 		return err
 	}
@@ -140,41 +138,10 @@ func (a *actor) load(to protocol.Caller, p *protocol.ThreadResumeParams, path st
 	})
 }
 
-// resumedEnv returns the environment of a thread that was loaded, and whether it cannot run turns. The
-// environment of a resumable turn has the tools of MCP servers.
-func (a *actor) resumedEnv(s core.Settings) (env core.TurnEnv, noTurns bool) {
-	env, err := a.turnEnv(s)
-	if err != nil {
-		a.engine.parts.Log.Info("the thread cannot start turns", zap.String("thread", a.id), zap.Error(err))
-	}
-	if a.thread.Resumable() {
-		a.engine.skipRequests()
-		env.Tools, env.ToolsPending = a.serverTools(s.Cwd)
-	}
-	return env, err != nil && !notReady(err)
-}
-
-// idleEnv returns the environment of a thread that starts no turn now. A thread without its directory
-// or provider can still be read and changed.
-func (a *actor) idleEnv(s core.Settings) core.TurnEnv {
-	env, err := a.turnEnv(s)
-	if err != nil {
-		a.engine.parts.Log.Info("the thread cannot start turns", zap.String("thread", a.id), zap.Error(err))
-	}
-	return env
-}
-
-// turnEnv returns the environment of a turn.
-func (a *actor) turnEnv(s core.Settings) (core.TurnEnv, error) {
-	env, err := a.config().Turns.Env(s)
-	env.Tracking, env.Memory = a.tracking(), a.memoryRules()
-	return env, err
-}
-
-// openLog opens the rollout for writing, unless it is archived, and loads the thread. It syncs the
+// openThread opens the rollout for writing, unless it is archived, and loads the thread. It syncs the
 // rollout, because responses will contain lines that a crash or a failed disk left unsynced. If
 // visited is set, the thread is loaded for one input only.
-func (a *actor) openLog(path string, visited bool) (*rollout.Contents, error) {
+func (a *actor) openThread(path string, visited bool) (*rollout.Contents, error) {
 	r := a.engine.reader(a.id)
 	log, contents, err := a.engine.parts.Threads.Open(store.Ref{ID: a.id, Path: path}, r)
 	if err != nil {
@@ -185,7 +152,7 @@ func (a *actor) openLog(path string, visited bool) (*rollout.Contents, error) {
 		return nil, errStorage(err)
 	}
 	a.journal, a.at, a.withoutBackup = log, log.Ref(), contents.Backup.Err
-	a.options = a.engine.options(a.id, contents)
+	a.options = a.engine.storedOptions(a.id, contents)
 	a.options.Visited = visited
 	a.thread, a.lineReader = r.loading.Thread(a.options), r.lineReader
 	return contents, nil

@@ -85,7 +85,7 @@ func (e *Engine) pastPrompt(thread string, past *core.PastRequest) (any, error) 
 	if past.Usage != nil {
 		answer.Tokens = past.Usage.InputTokens
 	}
-	prompt, sources := r.loading.PastPrompt(e.options(thread, contents), past)
+	prompt, sources := r.loading.PastPrompt(e.storedOptions(thread, contents), past)
 	id, err := e.render(&answer, prompt, sources)
 	reason := past.Inexact(id)
 	answer.Exact, answer.Reason = new(reason == ""), protocol.OrNil(reason)

@@ -12,12 +12,33 @@ func (e *Engine) ThreadRead(to protocol.Caller, p *protocol.ThreadReadParams) er
 	}
 	found, err := e.post(p.ThreadID, false, request{
 		to: to, do: func(a *actor) { a.step(core.Read{To: to, IncludeTurns: p.IncludeTurns}) },
-		absent: func(*actor) { e.read(to, p) },
+		absent: func(*actor) { e.readStored(to, p) },
 	})
 	if err != nil || found {
 		return err
 	}
-	return e.goReader(to.Conn, func() { e.read(to, p) })
+	return e.goReader(to.Conn, func() { e.readStored(to, p) })
+}
+
+// readStored replies with a stored thread. It also warns, once, of problems in the rollout.
+func (e *Engine) readStored(to protocol.Caller, p *protocol.ThreadReadParams) {
+	var t *storedThread
+	e.answer(to, func() (any, error) {
+		var err error
+		t, err = e.loadStored(p.ThreadID)
+		return e.view(p, t, err)
+	})
+	if t != nil {
+		e.warnOnce(to.Conn, &p.ThreadID, rolloutProblems(t.contents)) // thread items do not depend on the backup
+		t.close()
+	}
+}
+
+func (e *Engine) view(p *protocol.ThreadReadParams, t *storedThread, err error) (any, error) {
+	if err != nil {
+		return nil, notLoaded(p.ThreadID, err)
+	}
+	return t.checkRead(protocol.ThreadReadResponse{Thread: t.StoredView(p.IncludeTurns)}, nil)
 }
 
 // readTurns replies with the turns of a thread. It does not read the backup, because a rewritten

@@ -36,7 +36,7 @@ func (e *Engine) ThreadArchiveAndNew(to protocol.Caller, p *protocol.ThreadArchi
 func (a *actor) replaceStored(in core.Archive) {
 	err := a.checkUnarchived()
 	if err == nil {
-		_, err = a.openLog("", false)
+		_, err = a.openThread("", false)
 	}
 	if err != nil {
 		a.closeOnError(in.To, err)
@@ -97,8 +97,7 @@ func (a *actor) initSuccessor(old *actor, in core.Archive) (core.Output, error) 
 		return core.Output{}, err
 	}
 	now := time.Now()
-	a.options = core.Options{CompletedFloor: a.engine.parts.CompletedFloor, Tokens: a.engine.tokenizer(),
-		Memory: old.memoryRules(), Economy: old.config().Economy}
+	a.options = a.engine.newOptions(old.config(), false)
 	if err := a.createLog(now, nil); err != nil {
 		return core.Output{}, err
 	}

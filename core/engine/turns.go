@@ -2,12 +2,10 @@ package engine
 
 import (
 	"fmt"
-	"slices"
 	"unicode/utf8"
 
 	"appserver/core"
 	"appserver/core/effects/workspace"
-	"appserver/core/pure/page"
 	"appserver/protocol"
 )
 
@@ -121,40 +119,4 @@ func (e *Engine) threadOfTurn(turnID string) string {
 		}
 	}
 	return ""
-}
-
-// ThreadLoadedList lists loaded threads, oldest first.
-func (e *Engine) ThreadLoadedList(to protocol.Caller, p *protocol.ThreadLoadedListParams) error {
-	ids := []string{}
-	for _, a := range e.actors() {
-		if a.ready.Load() {
-			ids = append(ids, a.id)
-		}
-	}
-	listed, next, err := idsPage(ids, p.Cursor, p.Limit)
-	if err != nil {
-		return err
-	}
-	e.parts.Outbox.Reply(to, protocol.ThreadLoadedListResponse{Data: listed, NextCursor: next})
-	return nil
-}
-
-// idsPage returns the ids after the cursor, which is the last id of the previous page. A nil limit, or
-// 0, is no limit.
-func idsPage(ids []string, cursor *string, limit *uint32) (listed []string, next *string, err error) {
-	if cursor != nil {
-		i := slices.Index(ids, *cursor)
-		if i < 0 {
-			return nil, nil, protocol.InvalidParams("cursor", "invalid cursor: %s", *cursor)
-		}
-		ids = ids[i+1:]
-	}
-	if limit != nil && *limit == 0 {
-		limit = nil
-	}
-	listed, more := page.First(ids, page.Size(limit, page.Unlimited, page.Unlimited))
-	if more {
-		next = &listed[len(listed)-1]
-	}
-	return listed, next, nil
 }
