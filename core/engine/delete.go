@@ -21,7 +21,7 @@ func (e *Engine) ThreadDelete(to protocol.Caller, p *protocol.ThreadDeleteParams
 // fails, the thread stays loaded and the turn continues.
 func (a *actor) delete(to protocol.Caller) {
 	if err := a.checkDelete(); err != nil {
-		a.engine.parts.Outbox.Refuse(to, withCode(err))
+		a.engine.refuse(to, err)
 		return
 	}
 	if a.endTurn(); a.thread == nil {

@@ -82,9 +82,6 @@ func (e *Engine) prepare(model string) {
 	if e.prepared[model] {
 		return
 	}
-	if e.prepared == nil {
-		e.prepared = map[string]bool{}
-	}
 	e.prepared[model] = true
 	e.spawn(func() { e.parts.Tokens.Prepare(model) })
 }

@@ -27,7 +27,7 @@ const (
 // Engine holds the loaded threads.
 type Engine struct {
 	parts          Parts
-	requests       atomic.Uint64 // numbers the requests of the server
+	nextRequest    atomic.Uint64 // the id of the next request to a client
 	skipped        sync.Once     // see skipRequests
 	proxied        *proxiedRequests
 	global         map[string]bool // see globalMethods
@@ -136,11 +136,14 @@ func (e *Engine) answer(to protocol.Caller, answer func() (any, error)) {
 		err = fault
 	}
 	if err != nil {
-		e.parts.Outbox.Refuse(to, withCode(err))
+		e.refuse(to, err)
 		return
 	}
 	e.parts.Outbox.Reply(to, result)
 }
+
+// refuse rejects a request with an error, to which it adds the code and the kind.
+func (e *Engine) refuse(to protocol.Caller, err error) { e.parts.Outbox.Refuse(to, withCode(err)) }
 
 // awaitRoom waits while the client is congested, or until the engine closes.
 func (e *Engine) awaitRoom(conn uint64) {
@@ -171,12 +174,12 @@ func (e *Engine) hasDisconnected(conn uint64) bool {
 }
 
 // NextRequest returns an id for a request to a client. No other request of this process gets the same one.
-func (e *Engine) NextRequest() uint64 { return e.requests.Add(1) - 1 }
+func (e *Engine) NextRequest() uint64 { return e.nextRequest.Add(1) - 1 }
 
 // skipRequests makes the ids of later requests differ from those of earlier processes, which began at 0 as well.
 // So a late answer to a request of another process answers no request that is sent again.
 func (e *Engine) skipRequests() {
-	e.skipped.Do(func() { e.requests.Add(1<<16 + uint64(rand.Uint32())) })
+	e.skipped.Do(func() { e.nextRequest.Add(1<<16 + uint64(rand.Uint32())) })
 }
 
 // IsLoaded reports whether a thread is loaded.

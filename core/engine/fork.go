@@ -54,7 +54,7 @@ func (a *actor) forkTo(to protocol.Caller, p *protocol.ThreadForkParams, path st
 		}
 	}
 	if err != nil {
-		a.engine.parts.Outbox.Refuse(to, withCode(err))
+		a.engine.refuse(to, err)
 	}
 }
 

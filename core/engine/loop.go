@@ -86,7 +86,7 @@ func (a *actor) drain() {
 
 func (a *actor) handle(r request) {
 	if err := a.reopenJournal(); err != nil && r.to != (protocol.Caller{}) {
-		a.engine.parts.Outbox.Refuse(r.to, withCode(err))
+		a.engine.refuse(r.to, err)
 		return
 	}
 	switch {

@@ -20,7 +20,7 @@ const gitTimeout = 2 * time.Second
 func (a *actor) closeOnError(to protocol.Caller, err error) {
 	if err != nil {
 		a.closeThread()
-		a.engine.parts.Outbox.Refuse(to, withCode(err))
+		a.engine.refuse(to, err)
 	}
 }
 
@@ -163,7 +163,7 @@ func (a *actor) openThread(path string, visited bool) (*rollout.Contents, error)
 func (a *actor) join(to protocol.Caller, p *protocol.ThreadResumeParams) {
 	settings, scope, err := a.config().Join(p, a.thread.Settings())
 	if err != nil {
-		a.engine.parts.Outbox.Refuse(to, withCode(err))
+		a.engine.refuse(to, err)
 		return
 	}
 	var ignored []string

@@ -62,7 +62,7 @@ func (a *actor) replace(in core.Archive) {
 	}
 	next, begun, err := a.createSuccessor(in)
 	if err != nil {
-		a.engine.parts.Outbox.Refuse(in.To, withCode(err))
+		a.engine.refuse(in.To, err)
 		return
 	}
 	defer a.engine.release(next)

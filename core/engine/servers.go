@@ -106,7 +106,7 @@ func (e *Engine) checkThread(to protocol.Caller, thread *string, do func() error
 	}
 	return e.toThread(to, *thread, func(a *actor) {
 		if err := do(); err != nil {
-			e.parts.Outbox.Refuse(to, withCode(err))
+			e.refuse(to, err)
 		}
 	})
 }

@@ -33,6 +33,9 @@ func (l *storedThread) close() {
 	}
 }
 
+// loader loads the thread that a request reads: loadStored, or a function with more conditions.
+type loader func(id string) (*storedThread, error)
+
 // loadStored loads a thread without opening it for writing.
 func (e *Engine) loadStored(id string) (*storedThread, error) { return e.loadFrom(store.Ref{ID: id}) }
 
@@ -58,7 +61,7 @@ func (e *Engine) loadContext(id string) (*storedThread, error) {
 }
 
 // stepStored returns the result of an input on a stored thread that is not changed.
-func (e *Engine) stepStored(id string, in core.Input, load func(id string) (*storedThread, error)) (any, error) {
+func (e *Engine) stepStored(id string, in core.Input, load loader) (any, error) {
 	t, err := load(id)
 	if err != nil {
 		return nil, err

@@ -11,14 +11,7 @@ import (
 
 // TurnStart starts a turn.
 func (e *Engine) TurnStart(to protocol.Caller, p *protocol.TurnStartParams) error {
-	return e.toThread(to, p.ThreadID, func(a *actor) {
-		in, err := a.turnStart(to, p)
-		if err != nil {
-			e.parts.Outbox.Refuse(to, withCode(err))
-			return
-		}
-		a.step(in)
-	})
+	return e.toThreadBy(to, p.ThreadID, func(a *actor) (core.Input, error) { return a.turnStart(to, p) })
 }
 
 // turnStart collects the environment of a turn.
@@ -79,13 +72,12 @@ func checkInput(input []protocol.UserInput) error {
 
 // TurnSteer adds input to the active turn.
 func (e *Engine) TurnSteer(to protocol.Caller, p *protocol.TurnSteerParams) error {
-	return e.toThread(to, p.ThreadID, func(a *actor) {
+	return e.toThreadBy(to, p.ThreadID, func(a *actor) (core.Input, error) {
 		if err := checkInput(p.Input); err != nil {
-			e.parts.Outbox.Refuse(to, withCode(err))
-			return
+			return nil, err
 		}
 		skills := a.config().Turns.Skills(a.thread.Settings().Cwd, p.Input)
-		a.step(core.TurnSteer{To: to, Params: p, Images: workspace.Images(p.Input), Skills: skills})
+		return core.TurnSteer{To: to, Params: p, Images: workspace.Images(p.Input), Skills: skills}, nil
 	})
 }
 
