@@ -48,7 +48,8 @@ func (a *actor) warnOfConfig(to protocol.Caller) {
 	}
 }
 
-// startThread creates a thread from an initial input.
+// startThread creates a thread from an initial input. The log begins after all checks, because a rejected thread must
+// leave no rollout.
 func (a *actor) startThread(to protocol.Caller, p *protocol.ThreadStartParams, in core.Start) error {
 	cwd, err := selectedCwd(p.Environments, p.Cwd)
 	if err != nil {
@@ -111,8 +112,8 @@ func (a *actor) meta(to protocol.Caller, p *protocol.ThreadStartParams, t Templa
 	}
 }
 
-// load loads a stored thread for a thread/resume. The order is fixed: the lines have the settings, the settings with the
-// client's overrides select the scope, and the scope has the MCP servers.
+// load loads a stored thread for a thread/resume. The order is fixed: the lines have the settings, the settings with
+// the client's overrides select the scope, and the scope has the MCP servers.
 func (a *actor) load(to protocol.Caller, p *protocol.ThreadResumeParams, path string) error {
 	contents, err := a.openThread(path, false)
 	if err != nil {
