@@ -48,8 +48,8 @@ type announcement struct {
 	LastAssistantMessage *string  `json:"last-assistant-message"`
 }
 
-func newAnnouncer(programs *tool.Shell, own *setup, log *zap.Logger) *announcer {
-	return &announcer{programs: programs, setup: own, log: log, running: map[*tool.Link]bool{}}
+func newAnnouncer(programs *tool.Shell, settings *setup, log *zap.Logger) *announcer {
+	return &announcer{programs: programs, setup: settings, log: log, running: map[*tool.Link]bool{}}
 }
 
 // announce starts a notify program, and does not wait for it. Without arguments there is none.

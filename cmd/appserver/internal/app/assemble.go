@@ -67,19 +67,20 @@ func loadHome(o *Options, log *zap.Logger) (*localHome, error) {
 
 // Config returns the configuration that the options and the files select.
 func Config(o *Options) (*config.Config, error) {
-	b, err := loadHome(o, zap.NewNop())
+	local, err := loadHome(o, zap.NewNop())
 	if err != nil {
 		return nil, err
 	}
-	return b.config.Current(), nil
+	return local.config.Current(), nil
 }
 
-// assembly has the parts of a server. The engine and the methods of the server are made from them.
+// assembly has the parts of a server. newProcess makes the engine and the methods of the server from them.
 type assembly struct {
-	own     *setup
-	server  *server.Server
-	host    *host.Host
-	threads *openedStore
+	// settings are those of threads, and the ports Config and Defaults.
+	settings *setup
+	server   *server.Server
+	host     *host.Host
+	threads  *openedStore
 	// ports are the ports of the engine. They lead to the parts beside them.
 	ports engine.Parts
 	// servers, memory and announcer are nil if the process runs no turns.
@@ -90,33 +91,33 @@ type assembly struct {
 
 // assemble creates the server from its options.
 func assemble(o *Options, log *zap.Logger) (*process, error) {
-	b, err := loadHome(o, log)
+	local, err := loadHome(o, log)
 	if err != nil {
 		return nil, err
 	}
-	confines := newConfinement(b.home, log)
+	confines := newConfinement(local.home, log)
 	confines.prepare()
-	c, network, identity := b.config.Current(), httpclient.New(os.Getenv), &model.Identity{}
-	models, err := openModels(c, b.home, network, identity, log)
+	c, network, identity := local.config.Current(), httpclient.New(os.Getenv), &model.Identity{}
+	models, err := openModels(c, local.home, network, identity, log)
 	if err != nil {
 		return nil, err
 	}
-	threads, err := openStore(b, true)
+	threads, err := openStore(local, true)
 	if err != nil {
 		return nil, err
 	}
-	commands, srv := shell(c, b.home), server.New(log)
-	own := newSetup(b, models.cache, identity, confines)
-	a := assembly{own: own, server: srv, threads: threads, host: hostOf(srv, own, commands),
-		announcer: newAnnouncer(commands, own, log)}
-	a.memory = openMemory(c, b.home, network, models.router, a.host.Finder, &memoryNotices{server: srv})
-	servers := newServers(b, commands, network, newToolFiles(b.home, threads.exist))
+	commands, srv := shell(c, local.home), server.New(log)
+	settings := newSetup(local, models.cache, identity, confines)
+	a := assembly{settings: settings, server: srv, threads: threads, host: hostOf(srv, settings, commands),
+		announcer: newAnnouncer(commands, settings, log)}
+	a.memory = openMemory(c, local.home, network, models.router, a.host.Finder, &memoryNotices{server: srv})
+	servers := newServers(local, commands, network, newToolFiles(local.home, threads.exist))
 	a.servers = servers.pool
 	a.ports = engine.Parts{
-		Threads: threads.threads, Config: own, Defaults: own,
+		Threads: threads.threads, Config: settings, Defaults: settings,
 		Model: models.router, Tokens: token.New(), Tools: commands,
-		Patches: tool.Patcher{Closed: []string{b.home}}, Image: imageReader(b.home),
-		Worktrees: worktrees(c, b.home, log), Servers: servers.ports(), Memory: portsOf(a.memory),
+		Patches: tool.Patcher{Closed: []string{local.home}}, Image: imageReader(local.home),
+		Worktrees: worktrees(c, local.home, log), Servers: servers.ports(), Memory: memoryPorts(a.memory),
 		Announce: a.announcer.announce,
 		Outbox:   outboxOf(srv), Clients: clientsOf(srv), Log: log,
 		Version: protocol.Level, Source: protocol.StoredSource(o.source),
@@ -147,9 +148,9 @@ func clientsOf(srv *server.Server) engine.Clients {
 	}
 }
 
-// portsOf returns the ports of a memory.
-func portsOf(k *recall.Service) *engine.Memory {
-	return &engine.Memory{ThreadMemory: k, MemoryViews: k, MemoryChanges: k}
+// memoryPorts returns the ports of a memory.
+func memoryPorts(m *recall.Service) *engine.Memory {
+	return &engine.Memory{ThreadMemory: m, MemoryViews: m, MemoryChanges: m}
 }
 
 // imageReader returns a function that reads images. If confined is set, it reads only files that confined
@@ -173,9 +174,10 @@ func worktrees(c *config.Config, home string, log *zap.Logger) *engine.Worktrees
 	return &engine.Worktrees{Captures: kept, FileDiffs: kept, Checkpoints: kept}
 }
 
-// newProcess creates the engine of an assembly, and connects it with the server.
+// newProcess creates the engine of an assembly, and connects it with the server. Requests are accepted afterwards, when
+// serve opens the transports.
 func newProcess(a assembly) (*process, error) {
-	own, srv, e := a.own, a.server, engine.New(a.ports)
+	settings, srv, e := a.settings, a.server, engine.New(a.ports)
 	if ix := a.threads.index; ix != nil {
 		ix.Watch(func(p index.Progress) { e.IndexProgress(p.Done, p.Total) }, func() { e.IndexSkipped(ix.Skipped()) })
 	}
@@ -183,19 +185,19 @@ func newProcess(a assembly) (*process, error) {
 	if err != nil {
 		return nil, err
 	}
-	e.Retain(RetentionOf(own.config.Current().History))
+	e.Retain(RetentionOf(settings.config.Current().History))
 	methods := server.NewMethods(e, server.ServerHandlers{
-		Outbox: srv, Catalog: catalog{own.config, own.models, own.skills}, RunInBackground: e.Background,
-		Warnings: own.startWarnings(),
-		Home:     own.home, Cwd: own.cwd, Version: Version,
-		Started: time.Now(), Sandbox: own.confinement, Platform: platform(), Terminal: terminal(os.Getenv),
-		OriginatorOverride: originatorOverride(), OnClient: own.identity.Set, Fleet: joined.Diagnose,
+		Outbox: srv, Catalog: catalog{settings.config, settings.models, settings.skills}, RunInBackground: e.Background,
+		Warnings: settings.startWarnings(),
+		Home:     settings.home, Cwd: settings.cwd, Version: Version,
+		Started: time.Now(), Sandbox: settings.confinement, Platform: platform(), Terminal: terminal(os.Getenv),
+		OriginatorOverride: originatorOverride(), OnClient: settings.identity.Set, Fleet: joined.Diagnose,
 	}, a.host)
 	srv.Handle(server.Service{Handler: methods, Router: joined.Router(), Left: func(conn uint64) {
 		e.Disconnect(conn)
 		a.host.Gone(conn)
 	}})
-	unwatch := own.skills.watch(func() {
+	unwatch := settings.skills.watch(func() {
 		for _, conn := range srv.Clients() {
 			srv.Notify(conn, protocol.SkillsChangedNotification{})
 		}
@@ -205,18 +207,18 @@ func newProcess(a assembly) (*process, error) {
 
 // hostOf returns the handlers of files, searches and commands of clients. The runner is nil if commands of clients
 // do not run.
-func hostOf(out host.Outbox, own *setup, runner host.Runner) *host.Host {
+func hostOf(out host.Outbox, settings *setup, runner host.Runner) *host.Host {
 	return host.New(host.Options{
-		Outbox: out, Runner: runner, Cwd: own.cwd,
-		Policy: func() protocol.SandboxPolicy { return own.defaults(own.general(own.cwd)).Sandbox },
+		Outbox: out, Runner: runner, Cwd: settings.cwd,
+		Policy: func() protocol.SandboxPolicy { return settings.defaults(settings.general(settings.cwd)).Sandbox },
 		Profile: func(id, cwd string) (protocol.SandboxPolicy, error) {
-			p, err := own.general(cwd).PermissionsOf(id, cwd, nil)
+			p, err := settings.general(cwd).PermissionsOf(id, cwd, nil)
 			return p.Sandbox, err
 		},
-		Environment: func() core.EnvironmentPolicy { return own.config.Current().Environment() },
-		Confined:    func() bool { return own.confinement().Enforced },
-		CheckCwd:    own.checkWorkspace,
-		Permits:     func(p protocol.SandboxPolicy) error { return own.config.Current().PermitsSandbox(p) },
+		Environment: func() core.EnvironmentPolicy { return settings.config.Current().Environment() },
+		Confined:    func() bool { return settings.confinement().Enforced },
+		CheckCwd:    settings.checkWorkspace,
+		Permits:     func(p protocol.SandboxPolicy) error { return settings.config.Current().PermitsSandbox(p) },
 	})
 }
 

@@ -18,10 +18,10 @@ func RetentionOf(h config.History) rollout.Retention {
 }
 
 // indexOf returns the index of the rollouts.
-func indexOf(c config.Index, b *localHome) *index.Index {
-	path := IndexPath(c, b.home)
-	return index.New(index.Options{Store: b.rollouts, Path: path, Report: func(err error) {
-		b.log.Warn("problem in the index of the rollouts", zap.String("path", path), zap.Error(err))
+func indexOf(c config.Index, local *localHome) *index.Index {
+	path := IndexPath(c, local.home)
+	return index.New(index.Options{Store: local.rollouts, Path: path, Report: func(err error) {
+		local.log.Warn("problem in the index of the rollouts", zap.String("path", path), zap.Error(err))
 	}})
 }
 

@@ -55,27 +55,28 @@ const localConnection = 1
 
 // OpenLocalClient starts an engine without a provider. It cannot make model requests.
 func OpenLocalClient(o *Options, log *zap.Logger) (*LocalClient, error) {
-	b, err := loadHome(o, log)
+	local, err := loadHome(o, log)
 	if err != nil {
 		return nil, err
 	}
-	home := b.home
+	home := local.home
 	if _, err := os.Stat(home); errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("there are no threads: the home %s does not exist; set CODEX_HOME to a home with threads", home)
 	}
-	threads, err := openStore(b, false)
+	threads, err := openStore(local, false)
 	if err != nil {
 		return nil, err
 	}
-	own := newSetup(b, &model.ModelCache{}, &model.Identity{}, newConfinement(home, log))
-	c := &LocalClient{Home: home, Store: b.rollouts, Redactor: own.Current().Redactor,
+	settings := newSetup(local, &model.ModelCache{}, &model.Identity{}, newConfinement(home, log))
+	c := &LocalClient{Home: home, Store: local.rollouts, Redactor: settings.Current().Redactor,
 		Threads: threads.threads, threads: threads, answers: make(chan answer, 1), elsewhere: map[string]*remote.Server{}}
 	c.engine = engine.New(engine.Parts{
-		Threads: threads.threads, Config: own, Defaults: own,
-		Model: &model.Router{Fallback: chat.Render}, Tokens: token.New(), Worktrees: worktrees(b.config.Current(), home, log),
-		Outbox:  engine.Outbox{Answers: c, Messages: c, Pressure: c},
-		Clients: engine.Clients{Originator: func(uint64) string { return localClientName }},
-		Log:     log, Version: protocol.Level, Source: protocol.StoredSource(o.source), Spread: spread,
+		Threads: threads.threads, Config: settings, Defaults: settings,
+		Model: &model.Router{Fallback: chat.Render}, Tokens: token.New(),
+		Worktrees: worktrees(local.config.Current(), home, log),
+		Outbox:    engine.Outbox{Answers: c, Messages: c, Pressure: c},
+		Clients:   engine.Clients{Originator: func(uint64) string { return localClientName }},
+		Log:       log, Version: protocol.Level, Source: protocol.StoredSource(o.source), Spread: spread,
 	})
 	c.handler = server.NewMethods(c.engine, server.ServerHandlers{}, nil)
 	return c, nil

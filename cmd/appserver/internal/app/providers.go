@@ -79,7 +79,7 @@ func modelExtra(p config.Provider) map[string]model.Extra {
 	return extra
 }
 
-// wireOf returns the API of a provider.
+// wireOf returns the API of a provider. A new API gets a case here.
 func wireOf(p config.Provider) model.Wire {
 	switch p.WireAPI {
 	case config.WireResponses:

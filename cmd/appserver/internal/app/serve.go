@@ -123,11 +123,11 @@ func (p *process) run(t transports, stop <-chan string) error {
 	}
 	select {
 	case reason := <-stop:
-		p.own.log.Info("stopping", zap.String("reason", reason))
+		p.settings.log.Info("stopping", zap.String("reason", reason))
 	case <-p.server.EOF():
-		p.own.log.Info("the client closed the input")
+		p.settings.log.Info("the client closed the input")
 	case <-closed:
-		p.own.log.Info("the client closed the output")
+		p.settings.log.Info("the client closed the output")
 	case err := <-served:
 		return errors.Join(err, p.close(t.listeners))
 	}
@@ -159,7 +159,7 @@ func (p *process) close(listeners []clientListener) error {
 	defer cancel()
 	err := stopListening(listeners)
 	p.server.StopIntake()
-	p.own.models.Close()
+	p.settings.models.Close()
 	p.unwatch()
 	quiesce, done := context.WithTimeout(ctx, quiesceTime)
 	defer done()
@@ -173,7 +173,7 @@ func (p *process) close(listeners []clientListener) error {
 	p.joined.Close()
 	err = errors.Join(err, p.threads.Close(ctx))
 	if err = errors.Join(err, p.closeMemory(ctx)); err != nil {
-		p.own.log.Warn("the shutdown is incomplete", zap.Error(err))
+		p.settings.log.Warn("the shutdown is incomplete", zap.Error(err))
 	}
 	return nil
 }

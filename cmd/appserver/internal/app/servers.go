@@ -32,9 +32,9 @@ type mcpServers struct {
 var plainVariables = strings.Fields("HOME LOGNAME PATH SHELL USER LANG LC_ALL LC_CTYPE TERM TMPDIR TZ " +
 	"CURL_CA_BUNDLE GIT_SSL_CAINFO NODE_EXTRA_CA_CERTS PIP_CERT REQUESTS_CA_BUNDLE SSL_CERT_DIR SSL_CERT_FILE")
 
-func newServers(b *localHome, programs *tool.Shell, network *httpclient.Environment, files *toolFiles) *mcpServers {
-	logins := newLogins(b.config.Current(), b.home, network)
-	return &mcpServers{config: b.config, logins: logins, files: files, log: b.log, pool: mcp.New(mcp.Options{
+func newServers(local *localHome, programs *tool.Shell, network *httpclient.Environment, files *toolFiles) *mcpServers {
+	logins := newLogins(local.config.Current(), local.home, network)
+	return &mcpServers{config: local.config, logins: logins, files: files, log: local.log, pool: mcp.New(mcp.Options{
 		Spawn: func(d mcp.Definition, stderr func(string)) (mcp.Process, error) {
 			link, err := programs.Connect(tool.Program{Argv: d.Command, Dir: d.Dir, Env: d.Env, Stderr: stderr})
 			if err != nil {
@@ -45,7 +45,7 @@ func newServers(b *localHome, programs *tool.Shell, network *httpclient.Environm
 		Version: Version, Logins: logins, Keep: files.keep,
 		HTTP: network.Transport(),
 		Log: func(server, line string) {
-			b.log.Info("MCP server", zap.String("server", server), zap.String("line", line))
+			local.log.Info("MCP server", zap.String("server", server), zap.String("line", line))
 		},
 	})}
 }

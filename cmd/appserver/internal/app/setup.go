@@ -34,9 +34,9 @@ type setup struct {
 }
 
 // newSetup returns the settings with models and with the probes of the kernel.
-func newSetup(b *localHome, models *model.ModelCache, identity *model.Identity, confines *confinement) *setup {
-	return &setup{localHome: b, models: models, identity: identity, confinement: confines.diagnose,
-		confinesReading: confines.confinesReading, skills: &skills{home: b.home, userHome: os.Getenv("HOME")}}
+func newSetup(local *localHome, models *model.ModelCache, identity *model.Identity, confines *confinement) *setup {
+	return &setup{localHome: local, models: models, identity: identity, confinement: confines.diagnose,
+		confinesReading: confines.confinesReading, skills: &skills{home: local.home, userHome: os.Getenv("HOME")}}
 }
 
 // Start returns the settings and the scope of a new thread.

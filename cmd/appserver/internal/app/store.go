@@ -41,26 +41,26 @@ func (s *openedStore) Close(ctx context.Context) error {
 
 // openStore opens the threads that the configuration selects. For a server, it opens the index of files, or the port
 // for other nodes of a database.
-func openStore(b *localHome, serves bool) (*openedStore, error) {
-	c := b.config.Current()
+func openStore(local *localHome, serves bool) (*openedStore, error) {
+	c := local.config.Current()
 	switch {
 	case c.Store.Kind == config.StorePostgres:
-		member, err := fleet.Join(memberOptions(b, serves))
+		member, err := fleet.Join(memberOptions(local, serves))
 		if err != nil {
 			return nil, err
 		}
 		return &openedStore{threads: member.Threads(), member: member}, nil
 	case !serves || !c.Index.Enabled:
-		return &openedStore{threads: filesIn(b.rollouts, nil, b.log)}, nil
+		return &openedStore{threads: filesIn(local.rollouts, nil, local.log)}, nil
 	}
-	ix := indexOf(c.Index, b)
-	return &openedStore{threads: filesIn(b.rollouts, ix, b.log), index: ix}, nil
+	ix := indexOf(c.Index, local)
+	return &openedStore{threads: filesIn(local.rollouts, ix, local.log), index: ix}, nil
 }
 
 // memberOptions returns the options to join the fleet of the database.
-func memberOptions(b *localHome, port bool) fleet.Options {
-	return fleet.Options{Config: b.config.Current(), Copies: copiesIn(b.home), SnapshotVersion: program(),
-		Version: Version, Port: port, Log: b.log}
+func memberOptions(local *localHome, port bool) fleet.Options {
+	return fleet.Options{Config: local.config.Current(), Copies: copiesIn(local.home), SnapshotVersion: program(),
+		Version: Version, Port: port, Log: local.log}
 }
 
 // Stores are the threads of the home and of the database, for commands that copy threads.
@@ -104,18 +104,18 @@ func databaseConfig(o *Options) (*config.Config, error) {
 // OpenStores opens both stores. They log nothing.
 func OpenStores(o *Options) (*Stores, error) {
 	log := zap.NewNop()
-	b, err := loadHome(o, log)
+	local, err := loadHome(o, log)
 	if err != nil {
 		return nil, err
 	}
-	if b.config.Current().Store.Kind != config.StorePostgres {
+	if local.config.Current().Store.Kind != config.StorePostgres {
 		return nil, errFiles
 	}
-	member, err := fleet.Join(memberOptions(b, false))
+	member, err := fleet.Join(memberOptions(local, false))
 	if err != nil {
 		return nil, err
 	}
-	return &Stores{Files: filesIn(b.rollouts, nil, log), Database: member.Threads(), member: member, log: log}, nil
+	return &Stores{Files: filesIn(local.rollouts, nil, log), Database: member.Threads(), member: member, log: log}, nil
 }
 
 // FilesIn returns the threads of another home.

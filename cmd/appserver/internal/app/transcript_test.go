@@ -130,12 +130,12 @@ func (p *player) start() {
 	c, err := config.Load(source)
 	require.NoError(p.t, err)
 	live := config.NewLive(source, c)
-	own := unconfinedSetup(live, p.home, "/")
+	settings := unconfinedSetup(live, p.home, "/")
 	var servers *engine.Servers
 	if p.servers != nil {
 		servers = p.servers.ports()
 	}
-	proc, err := newProcess(assemblyOf(p.t, own, p.openThreads(own.localHome), engine.Parts{
+	proc, err := newProcess(assemblyOf(p.t, settings, p.openThreads(settings.localHome), engine.Parts{
 		Patches: p.files, Worktrees: p.worktree, Servers: servers, NewID: p.newID,
 	}))
 	require.NoError(p.t, err)
@@ -159,15 +159,15 @@ func unconfinedSetup(live *config.Live, home, cwd string) *setup {
 }
 
 // assemblyOf completes the ports of an engine with fake tools and the configured models.
-func assemblyOf(t *testing.T, own *setup, threads *openedStore, ports engine.Parts) assembly {
-	c, srv := own.config.Current(), server.New(own.log)
-	models, err := openModels(c, own.home, httpclient.New(os.Getenv), own.identity, own.log)
+func assemblyOf(t *testing.T, settings *setup, threads *openedStore, ports engine.Parts) assembly {
+	c, srv := settings.config.Current(), server.New(settings.log)
+	models, err := openModels(c, settings.home, httpclient.New(os.Getenv), settings.identity, settings.log)
 	require.NoError(t, err)
-	ports.Threads, ports.Config, ports.Defaults = threads.threads, own, own
+	ports.Threads, ports.Config, ports.Defaults = threads.threads, settings, settings
 	ports.Model, ports.Tokens = models.router, token.New()
-	ports.Tools, ports.Outbox, ports.Clients, ports.Log = fakeTools{}, outboxOf(srv), clientsOf(srv), own.log
+	ports.Tools, ports.Outbox, ports.Clients, ports.Log = fakeTools{}, outboxOf(srv), clientsOf(srv), settings.log
 	ports.Version, ports.CompletedFloor = protocol.Level, c.Compat.TurnCompletedFloor
-	return assembly{own: own, server: srv, host: hostOf(srv, own, nil), threads: threads, ports: ports}
+	return assembly{settings: settings, server: srv, host: hostOf(srv, settings, nil), threads: threads, ports: ports}
 }
 
 // openThreads opens the threads of the home, or those of its database.
