@@ -21,9 +21,9 @@ type LineHandler func(line *protocol.RolloutLine)
 // Loader builds a value from the lines of a rollout. It may read the payloads of handled lines
 // again.
 type Loader interface {
-	// Begin returns the handler for all lines, from the first on.
+	// Begin returns the handler for all lines, from the first on. It is called first in any case.
 	Begin(reader *LineReader) LineHandler
-	// Continue restores the value from a snapshot. It returns the handler for the lines after
+	// Continue restores the value from a snapshot. It may follow Begin, with the same reader. It returns the handler for the lines after
 	// the snapshot. The reader has the lines before. It returns false if the snapshot cannot
 	// be used.
 	Continue(reader *LineReader, snapshot []byte) (LineHandler, bool)

@@ -148,15 +148,15 @@ func (a *actor) beforeStep() core.StorageFailed {
 // evictLines evicts appended lines from memory, unless they were redacted. The thread reads them
 // again when it needs them. It keeps them if the journal does not have all lines of the thread.
 func (a *actor) evictLines(lines, appended []protocol.RolloutLine) {
-	text := a.journal.LineReader()
+	lineReader := a.journal.LineReader()
 	if a.lineReader == nil {
-		a.lineReader = text
+		a.lineReader = lineReader
 	}
-	if text == nil || text != a.lineReader || text.Lines() != a.thread.Lines() {
+	if lineReader == nil || lineReader != a.lineReader || lineReader.Lines() != a.thread.Lines() {
 		return // readError looks at one reader only
 	}
-	first := text.Lines() - len(appended)
-	a.thread.Evict(text, first, func(n int) bool {
+	first := lineReader.Lines() - len(appended)
+	a.thread.Evict(lineReader, first, func(n int) bool {
 		payload := appended[n-first].Payload
 		return len(payload) >= minEvictBytes && bytes.Equal(lines[n-first].Payload, payload)
 	})

@@ -30,8 +30,8 @@ func (e *Engine) ThreadFork(to protocol.Caller, p *protocol.ThreadForkParams) er
 
 // branch is the initial state of a fork.
 type branch struct {
-	// reader has built the fork.
-	reader   *reader
+	// builder has built the fork.
+	builder  *threadBuilder
 	name     string
 	at       time.Time
 	warnings []string
@@ -49,8 +49,8 @@ func (a *actor) forkTo(to protocol.Caller, p *protocol.ThreadForkParams, path st
 		b.then = then
 		_, err = a.engine.post(id, true,
 			request{to: to, absent: func(next *actor) { next.closeOnError(to, next.createFork(b, to, p)) }})
-		if err != nil && b.reader.lineReader != nil {
-			_ = b.reader.lineReader.Close() // it was opened for reading
+		if err != nil && b.builder.lineReader != nil {
+			_ = b.builder.lineReader.Close() // it was opened for reading
 		}
 	}
 	if err != nil {
@@ -92,14 +92,14 @@ func (a *actor) branch(id string, to protocol.Caller, p *protocol.ThreadForkPara
 	if err != nil {
 		return nil, err
 	}
-	r := readerUntil(before, id, a.engine.parts.Defaults.Settings())
-	r.fork, r.inMemory = &forkStart{meta: meta, first: first}, p.Ephemeral
-	r.fromStart = p.Ephemeral || p.LastTurnID != nil || p.BeforeTurnID != nil // snapshots have all turns
-	contents, err := a.loadFork(at, r)
+	builder := builderUntil(before, id, a.engine.parts.Defaults.Settings())
+	builder.fork, builder.inMemory = &forkStart{meta: meta, first: first}, p.Ephemeral
+	builder.fromStart = p.Ephemeral || p.LastTurnID != nil || p.BeforeTurnID != nil // snapshots have all turns
+	contents, err := a.loadFork(at, builder)
 	if err != nil {
 		return nil, err
 	}
-	return &branch{reader: r, name: source.Name(), at: now, warnings: warnings(contents),
+	return &branch{builder: builder, name: source.Name(), at: now, warnings: warnings(contents),
 		providerRecorded: source.ProviderRecorded()}, nil
 }
 
@@ -120,24 +120,24 @@ func (a *actor) placeOfFork(path string) (store.Ref, error) {
 }
 
 // loadFork loads a fork. It returns an error if the backup is unreadable, because the fork would lack items.
-func (a *actor) loadFork(at store.Ref, r *reader) (*rollout.Contents, error) {
-	contents, text, err := a.engine.parts.Threads.Load(at, r)
+func (a *actor) loadFork(at store.Ref, builder *threadBuilder) (*rollout.Contents, error) {
+	contents, lineReader, err := a.engine.parts.Threads.Load(at, builder)
 	if err != nil {
 		return nil, err
 	}
 	if contents.Backup.Err != nil && (a.thread == nil || a.withoutBackup == nil) {
-		return nil, errors.Join(contents.Backup.Err, text.Close())
+		return nil, errors.Join(contents.Backup.Err, lineReader.Close())
 	}
-	if r.inMemory {
-		err = text.Close()
+	if builder.inMemory {
+		err = lineReader.Close()
 	}
 	return contents, err
 }
 
 // createFork creates the fork. The rollout appears on disk complete or not at all.
 func (a *actor) createFork(b *branch, to protocol.Caller, p *protocol.ThreadForkParams) error {
-	thread := b.reader.loading.Thread(core.Options{})
-	a.lineReader = b.reader.lineReader // of the origin, until the fork has a rollout
+	thread := b.builder.loading.Thread(core.Options{})
+	a.lineReader = b.builder.lineReader // of the origin, until the fork has a rollout
 	stored, unattributed := a.engine.storedSettings(thread, b.providerRecorded, p.Overrides())
 	settings, scope, err := a.engine.parts.Config.Resume(p.Overrides(), stored)
 	if err != nil {

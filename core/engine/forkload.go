@@ -8,8 +8,8 @@ import (
 
 // seed returns the lines with which the log of a fork begins.
 func (a *actor) seed(b *branch) *rollout.Seed {
-	lines := []protocol.RolloutLine{b.reader.fork.first}
-	return &rollout.Seed{First: a.redacted(lines)[0], From: b.reader.lineReader, Ordinals: b.reader.fork.ordinals,
+	lines := []protocol.RolloutLine{b.builder.fork.first}
+	return &rollout.Seed{First: a.redacted(lines)[0], From: b.builder.lineReader, Ordinals: b.builder.fork.ordinals,
 		Choose: a.redactedSeed()}
 }
 

@@ -42,9 +42,9 @@ func (a *actor) reopenJournal() error {
 func (a *actor) loadAnew(cause error) error {
 	failure := a.beforeStep()
 	failure.Err = cause
-	r := a.engine.reader(a.id)
-	r.settings = a.thread.Settings()
-	log, contents, err := a.engine.parts.Threads.Open(a.at, r)
+	builder := a.engine.builder(a.id)
+	builder.settings = a.thread.Settings()
+	log, contents, err := a.engine.parts.Threads.Open(a.at, builder)
 	if err != nil {
 		return err
 	}
@@ -53,9 +53,9 @@ func (a *actor) loadAnew(cause error) error {
 	}
 	_ = a.journal.Close() // the store has closed its files
 	a.closeLineReader()
-	a.journal, a.lineReader, a.withoutBackup = log, r.lineReader, contents.Backup.Err
+	a.journal, a.lineReader, a.withoutBackup = log, builder.lineReader, contents.Backup.Err
 	a.generation++
-	a.thread = a.thread.Again(r.loading, contents.Next)
+	a.thread = a.thread.Again(builder.loading, contents.Next)
 	a.deliver(a.thread.Step(a.engine.stamp(), failure))
 	a.send([]core.Message{core.ContextReplaced()})
 	a.continueTurn()

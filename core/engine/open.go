@@ -143,8 +143,8 @@ func (a *actor) load(to protocol.Caller, p *protocol.ThreadResumeParams, path st
 // rollout, because responses will contain lines that a crash or a failed disk left unsynced. If
 // visited is set, the thread is loaded for one input only.
 func (a *actor) openThread(path string, visited bool) (*rollout.Contents, error) {
-	r := a.engine.reader(a.id)
-	log, contents, err := a.engine.parts.Threads.Open(store.Ref{ID: a.id, Path: path}, r)
+	builder := a.engine.builder(a.id)
+	log, contents, err := a.engine.parts.Threads.Open(store.Ref{ID: a.id, Path: path}, builder)
 	if err != nil {
 		return nil, err
 	}
@@ -155,7 +155,7 @@ func (a *actor) openThread(path string, visited bool) (*rollout.Contents, error)
 	a.journal, a.at, a.withoutBackup = log, log.Ref(), contents.Backup.Err
 	a.options = a.engine.storedOptions(a.id, contents)
 	a.options.Visited = visited
-	a.thread, a.lineReader = r.loading.Thread(a.options), r.lineReader
+	a.thread, a.lineReader = builder.loading.Thread(a.options), builder.lineReader
 	return contents, nil
 }
 

@@ -71,12 +71,12 @@ func (e *Engine) render(
 
 // pastPrompt rebuilds a past request from the lines before it.
 func (e *Engine) pastPrompt(thread string, past *core.PastRequest) (any, error) {
-	r := readerUntil(past.From, thread, e.parts.Defaults.Settings())
-	contents, text, err := e.parts.Threads.Load(store.Ref{ID: thread}, r)
+	builder := builderUntil(past.From, thread, e.parts.Defaults.Settings())
+	contents, lineReader, err := e.parts.Threads.Load(store.Ref{ID: thread}, builder)
 	if err != nil {
 		return nil, err
 	}
-	l := &storedThread{nil, contents, text, e.parts.Log}
+	l := &storedThread{nil, contents, lineReader, e.parts.Log}
 	defer l.close()
 	if contents.Backup.Err != nil {
 		return nil, contents.Backup.Err
@@ -85,7 +85,7 @@ func (e *Engine) pastPrompt(thread string, past *core.PastRequest) (any, error) 
 	if past.Usage != nil {
 		answer.Tokens = past.Usage.InputTokens
 	}
-	prompt, sources := r.loading.PastPrompt(e.storedOptions(thread, contents), past)
+	prompt, sources := builder.loading.PastPrompt(e.storedOptions(thread, contents), past)
 	id, err := e.render(&answer, prompt, sources)
 	reason := past.Inexact(id)
 	answer.Exact, answer.Reason = new(reason == ""), protocol.OrNil(reason)

@@ -19,17 +19,17 @@ func (a *actor) recover(failure core.StorageFailed, lost core.Output, whole bool
 	a.refuseLost(errStorage(failure.Err), lost.Messages)
 	a.cancelEffects()
 	a.generation++
-	r := readerUntil(firstOrdinal(lost.Lines), a.id, a.thread.Settings())
-	r.fromStart = whole
+	builder := builderUntil(firstOrdinal(lost.Lines), a.id, a.thread.Settings())
+	builder.fromStart = whole
 	var gone *store.LostError
 	if errors.As(failure.Err, &gone) {
 		a.closeFailed(failure)
 		return
 	}
-	contents, text, err := a.engine.parts.Threads.Load(a.at, r)
+	contents, lineReader, err := a.engine.parts.Threads.Load(a.at, builder)
 	if err == nil {
 		a.closeLineReader()
-		a.lineReader = text
+		a.lineReader = lineReader
 	}
 	if err == nil && a.withoutBackup == nil {
 		err = contents.Backup.Err // without its backup the thread lacks items that clients know
@@ -38,7 +38,7 @@ func (a *actor) recover(failure core.StorageFailed, lost core.Output, whole bool
 		a.closeFailed(failure)
 		return
 	}
-	a.thread = a.thread.Again(r.loading, contents.Next)
+	a.thread = a.thread.Again(builder.loading, contents.Next)
 	a.deliver(a.thread.Step(a.engine.stamp(), failure))
 	if failure.Turn != "" || len(lost.Lines) == 0 { // clients get the list from the disk again
 		a.send([]core.Message{core.ContextReplaced()})

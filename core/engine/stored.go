@@ -41,12 +41,12 @@ func (e *Engine) loadStored(id string) (*storedThread, error) { return e.loadFro
 
 // loadFrom does the same as loadStored, from a place of the rollout.
 func (e *Engine) loadFrom(at store.Ref) (*storedThread, error) {
-	r := e.reader(at.ID)
-	contents, text, err := e.parts.Threads.Load(at, r)
+	builder := e.builder(at.ID)
+	contents, lineReader, err := e.parts.Threads.Load(at, builder)
 	if err != nil {
 		return nil, err
 	}
-	return &storedThread{r.loading.Thread(e.storedOptions(at.ID, contents)), contents, text, e.parts.Log}, nil
+	return &storedThread{builder.loading.Thread(e.storedOptions(at.ID, contents)), contents, lineReader, e.parts.Log}, nil
 }
 
 // loadContext does the same as loadStored, but fails if the backup is unreadable. A client that
