@@ -30,7 +30,7 @@ type Engine struct {
 	nextRequest    atomic.Uint64 // the id of the next request to a client
 	skipped        sync.Once     // see skipRequests
 	proxied        *proxiedRequests
-	global         map[string]bool // see globalMethods
+	globalNotices  map[string]bool // see globalMethods
 	readers        chan struct{}
 	oneshotServers chan struct{}
 	work           sync.WaitGroup // goroutines of actors and background reads

@@ -19,7 +19,7 @@ func (e *Engine) ThreadFork(to protocol.Caller, p *protocol.ThreadForkParams) er
 	if path != nil && *path == "" {
 		path = nil
 	}
-	at, err := named(p.ThreadID, path)
+	at, err := refNamed(p.ThreadID, path)
 	if err != nil {
 		return err
 	}
@@ -99,7 +99,7 @@ func (a *actor) branch(id string, to protocol.Caller, p *protocol.ThreadForkPara
 	if err != nil {
 		return nil, err
 	}
-	return &branch{builder: builder, name: source.Name(), at: now, warnings: warnings(contents),
+	return &branch{builder: builder, name: source.Name(), at: now, warnings: resumeWarnings(contents),
 		providerRecorded: source.ProviderRecorded()}, nil
 }
 
@@ -138,7 +138,7 @@ func (a *actor) loadFork(at store.Ref, builder *threadBuilder) (*rollout.Content
 func (a *actor) createFork(b *branch, to protocol.Caller, p *protocol.ThreadForkParams) error {
 	thread := b.builder.loading.Thread(core.Options{})
 	a.lineReader = b.builder.lineReader // of the origin, until the fork has a rollout
-	stored, unattributed := a.engine.storedSettings(thread, b.providerRecorded, p.Overrides())
+	stored, modelWarnings := a.engine.storedSettings(thread, b.providerRecorded, p.Overrides())
 	settings, scope, err := a.engine.parts.Config.Resume(p.Overrides(), stored)
 	if err != nil {
 		return err
@@ -157,7 +157,7 @@ func (a *actor) createFork(b *branch, to protocol.Caller, p *protocol.ThreadFork
 	err = a.firstStep(to, core.Fork{
 		To: to, Env: a.idleEnv(settings), Settings: settings, Options: a.options,
 		Name: b.name, ExcludeTurns: p.ExcludeTurns, Answered: b.then != nil,
-		Warnings: slices.Concat(b.warnings, unattributed, a.config().Warnings),
+		Warnings: slices.Concat(b.warnings, modelWarnings, a.config().Warnings),
 	})
 	if err == nil && b.then != nil {
 		b.then(a)

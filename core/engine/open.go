@@ -95,6 +95,7 @@ func (a *actor) createLog(at time.Time, seed *rollout.Seed) error {
 	return nil
 }
 
+// meta returns the first line of a new thread. It reads the git repository.
 func (a *actor) meta(to protocol.Caller, p *protocol.ThreadStartParams, t Template,
 	now time.Time) protocol.SessionMeta {
 	ctx, cancel := context.WithTimeout(context.Background(), gitTimeout)
@@ -119,10 +120,10 @@ func (a *actor) load(to protocol.Caller, p *protocol.ThreadResumeParams, path st
 	if err != nil {
 		return err
 	}
-	if a.thread.Describe(0) { // the tokenizer is needed as soon as the thread is loaded
+	if a.thread.Describe(0) { // items are not described yet, and the actor does so next, with the tokenizer
 		a.engine.prepare(a.thread.Settings().Model)
 	}
-	stored, unattributed := a.engine.storedSettings(a.thread, a.thread.ProviderRecorded(), p)
+	stored, modelWarnings := a.engine.storedSettings(a.thread, a.thread.ProviderRecorded(), p)
 	settings, scope, err := a.engine.parts.Config.Resume(p, stored)
 	if err != nil {
 		return err
@@ -134,7 +135,7 @@ func (a *actor) load(to protocol.Caller, p *protocol.ThreadResumeParams, path st
 	env, noTurns := a.resumedEnv(settings)
 	return a.firstStep(to, core.Resume{
 		To: to, Params: p, Env: env, NoTurns: noTurns, Fresh: true, Settings: settings,
-		Warnings:         slices.Concat(warnings(contents), unattributed, a.config().Warnings),
+		Warnings:         slices.Concat(resumeWarnings(contents), modelWarnings, a.config().Warnings),
 		BaseInstructions: p.BaseInstructions, DeveloperInstructions: p.DeveloperInstructions,
 	})
 }

@@ -18,7 +18,7 @@ func (a *actor) notify(n protocol.Notification) {
 	for _, conn := range a.subscribers {
 		a.engine.parts.Outbox.Notify(conn, n)
 	}
-	if others := a.engine.parts.Clients.NotifyOthers; others != nil && a.engine.global[n.NotificationMethod()] {
+	if others := a.engine.parts.Clients.NotifyOthers; others != nil && a.engine.globalNotices[n.NotificationMethod()] {
 		others(a.subscribers, n)
 	}
 }

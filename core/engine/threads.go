@@ -23,7 +23,7 @@ func (e *Engine) ThreadResume(to protocol.Caller, p *protocol.ThreadResumeParams
 	if p.History != nil {
 		return e.startFromHistory(to, p)
 	}
-	at, err := named(p.ThreadID, p.Path)
+	at, err := refNamed(p.ThreadID, p.Path)
 	if err != nil {
 		return err
 	}
@@ -40,8 +40,8 @@ func (e *Engine) ThreadResume(to protocol.Caller, p *protocol.ThreadResumeParams
 	return err
 }
 
-// named returns the log that the params of a request name: that of a thread, or a file, which has precedence.
-func named(thread string, path *string) (at store.Ref, err error) {
+// refNamed returns the log that the params of a request name: that of a thread, or a file, which has precedence.
+func refNamed(thread string, path *string) (at store.Ref, err error) {
 	at.ID = thread
 	if path != nil {
 		at.ID, at.Path = rollout.Named(*path)
