@@ -23,9 +23,9 @@ type LineHandler func(line *protocol.RolloutLine)
 type Loader interface {
 	// Begin returns the handler for all lines, from the first on. It is called first in any case.
 	Begin(reader *LineReader) LineHandler
-	// Continue restores the value from a snapshot. It may follow Begin, with the same reader. It returns the handler for the lines after
-	// the snapshot. The reader has the lines before. It returns false if the snapshot cannot
-	// be used.
+	// Continue restores the value from a snapshot. It may follow Begin, with the same reader. It returns the
+	// handler for the lines after the snapshot. The reader has the lines before. It returns false if the snapshot
+	// cannot be used.
 	Continue(reader *LineReader, snapshot []byte) (LineHandler, bool)
 	// Snapshot writes the present value. An error means that no snapshot is kept.
 	Snapshot(to io.Writer) error

@@ -75,8 +75,8 @@
 //     errors for clients.
 //   - engine.go and actor.go have the data: the engine, and one actor for each loaded thread. new.go makes and closes
 //     an engine. proxied.go has the requests that another method serves.
-//   - builder.go builds threads from the lines of rollouts. stored.go loads threads to read them. open.go starts threads
-//     and loads them to write, with the options of options.go; oneshot.go loads one for a single input.
+//   - builder.go builds threads from the lines of rollouts. stored.go loads threads to read them. open.go starts
+//     threads and loads them to write, with the options of options.go; oneshot.go loads one for a single input.
 //   - launch.go runs effects; effects.go, threadservers.go, threadmemory.go and worktree.go start each kind.
 //   - step.go runs one input: append, send, start effects. turnenv.go has the environment of turns. recover.go and
 //     journal.go handle failed appends, and journals that the store has suspended. unload.go unloads threads.
