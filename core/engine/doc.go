@@ -64,8 +64,8 @@
 //
 // A thread is unloaded by one of the functions in unload.go. unload is for a sound thread, and rewrites its rollout if
 // that is enabled; closeThread leaves the rollout as it is. closeFailed, closeLost and closeBroken are for journals
-// that failed, leases that ended, and states that cannot be reloaded. closeOnError rejects a request that has loaded
-// nothing.
+// that failed, leases that ended, and states that cannot be reloaded. Two are beside their callers: closeOnError, for a
+// thread that was not created or loaded, and discard, for a successor that no client knows.
 //
 // # Files
 //
