@@ -69,7 +69,7 @@ func (e *Engine) workWithServers(do func(ctx context.Context)) error {
 	e.work.Go(func() {
 		ctx, cancel := e.untilClosed()
 		defer cancel()
-		do(ctx)
+		e.catchPanic(func() { do(ctx) })
 	})
 	return nil
 }

@@ -53,7 +53,7 @@ func (a *actor) startServerEffect(e core.Effect) {
 			return servers.Call(ctx, a.id, e, func(message string) { emit(core.ToolProgress{Effect: e.ID, Message: message}) })
 		}, core.ToolCalled{Effect: e.ID, Err: errors.New("the call did not end")})
 	case core.AwaitTools:
-		grace := a.engine.parts.Config.Current().ServerGrace
+		grace := a.config().ServerGrace
 		a.launch(e.ID, func(ctx context.Context, _ func(core.Input)) core.Input {
 			return core.ToolsKnown{Effect: e.ID, Tools: servers.Await(ctx, a.id, grace)}
 		}, core.ToolsKnown{Effect: e.ID})
