@@ -19,7 +19,7 @@ func (AnnounceTurn) effect() {}
 
 // announce announces a completed turn that had a model request.
 func (s *step) announce(t *turn) {
-	if !t.env.Announces || t.outcome.status != protocol.TurnCompleted || t.compacts || t.shellOnly {
+	if !t.env.Announces || t.outcome.status != protocol.TurnCompleted || t.kind == compactTurn || t.kind == shellTurn {
 		return
 	}
 	e := AnnounceTurn{TurnID: t.id, Cwd: s.state.Settings.Cwd, Input: []string{}}

@@ -9,54 +9,19 @@ import (
 )
 
 // requestApproval shows the item and asks the clients whether the call may run.
-func (s *step) requestApproval(c *toolCall) {
-	s.beginAsking(c)
+func (s *step) requestApproval(c *toolCall, k approvedKind) {
+	s.beginAsking(c, k)
 	s.notifyStatus()
-	switch {
-	case c.server != nil:
-		s.updateServerItem(c)
-	case c.patch != nil:
-		s.updatePatchItem(c)
-	default:
-		s.updateCommandItem(c, protocol.SourceAgent, nil)
-	}
-	s.send(s.requestFor(c))
+	k.show(s, c)
+	s.send(k.request(s.Thread, c))
 }
 
 // beginAsking stores the id of the request for which a call waits.
-func (s *step) beginAsking(c *toolCall) {
+func (s *step) beginAsking(c *toolCall, k askingKind) {
 	if c.again == nil {
 		c.askedAt = s.Now
 	}
-	c.state, c.request, c.again = callAsking, s.NextRequest(), nil
-}
-
-func (t *Thread) requestFor(c *toolCall) Request {
-	if c.server != nil {
-		return t.serverRequest(c)
-	}
-	if c.client != nil {
-		return t.clientRequest(c)
-	}
-	if c.patch != nil {
-		return Request{
-			ID:     c.request,
-			Method: protocol.MethodFileChangeApproval,
-			Params: protocol.FileChangeRequestApprovalParams{
-				ThreadID: t.state.ID, TurnID: t.active.id, ItemID: c.call.ID, StartedAtMs: *c.item.StartedAtMs,
-			},
-		}
-	}
-	item := c.item.ThreadItemVariant.(*protocol.CommandExecutionItem)
-	return Request{
-		ID:     c.request,
-		Method: protocol.MethodCommandApproval,
-		Params: protocol.CommandExecutionRequestApprovalParams{
-			Kind: "command", ThreadID: t.state.ID, TurnID: t.active.id, ItemID: c.call.ID, StartedAtMs: *c.item.StartedAtMs,
-			Reason: protocol.OrNil(c.command.Reason), Command: item.Command, Cwd: item.Cwd, CommandActions: item.CommandActions,
-			AvailableDecisions: offeredDecisions,
-		},
-	}
+	c.becomeAsking(k, s.NextRequest())
 }
 
 var offeredDecisions = []json.RawMessage{
@@ -72,11 +37,9 @@ func (s *step) resendRequests(to uint64) {
 	}
 }
 
+// pendingCall returns the call that asks with a request, or nil.
 func (s *step) pendingCall(request uint64) *toolCall {
-	if s.active == nil {
-		return nil
-	}
-	for _, c := range s.active.calls {
+	for _, c := range s.activeCalls() {
 		if c.state == callAsking && c.request == request {
 			return c
 		}
@@ -84,39 +47,11 @@ func (s *step) pendingCall(request uint64) *toolCall {
 	return nil
 }
 
-func (s *step) acceptCall(c *toolCall) {
-	c.state = callRunning
+// acceptCall runs a call that the client accepted. The status is sent first, and shows that the call asks no more.
+func (s *step) acceptCall(c *toolCall, k approvedKind) {
+	c.becomeRunning(c.effect)
 	s.notifyStatus()
-	switch {
-	case c.server != nil:
-		s.callServer(c)
-		return
-	case c.patch != nil:
-		s.writePatch(c)
-		return
-	}
-	c.command.accepted, c.command.outside = true, s.escalatesIfAccepted(c.command)
-	s.runCommand(c)
-}
-
-// declineCall completes a call that the user or the rules rejected. A command that ran in the
-// sandbox keeps its result.
-func (s *step) declineCall(c *toolCall, reason string) {
-	switch {
-	case c.server != nil:
-		s.endServerCall(c, nil, reason)
-		return
-	case c.patch != nil:
-		s.endPatch(c, protocol.PatchDeclined, reason)
-		return
-	case c.command.denied != nil:
-		s.completeCommand(c, *c.command.denied, "\n"+reason)
-		return
-	}
-	item := s.updateCommandItem(c, protocol.SourceAgent, nil)
-	item.Status = protocol.CommandDeclined
-	s.completeItem(c.item, c.command.Argv)
-	s.completeCall(c, reason)
+	k.accept(s, c)
 }
 
 // warnUnconfined warns once that the kernel does not enforce the sandbox policy.
@@ -138,14 +73,12 @@ func (s *step) warnUnconfined() {
 // abortCall completes a call that waits for an answer or a checkpoint, after an interrupt. Running
 // commands end with their effect.
 func (s *step) abortCall(c *toolCall) {
-	if c.state == callAsking {
+	switch c.state {
+	case callAsking:
 		s.notify(protocol.ServerRequestResolvedNotification{ThreadID: s.state.ID, RequestID: c.request})
-	}
-	switch {
-	case c.state == callAsking && c.client != nil:
-		s.abortClientCall(c)
-	case c.state == callAsking, c.state == callHeld && c.item != nil:
-		s.declineCall(c, abortedOutputText)
+		c.asks.abort(s, c)
+	case callHeld:
+		c.held.abort(s, c)
 	}
 }
 
@@ -163,12 +96,9 @@ func (t *Thread) Unanswered() []OpenRequest {
 	for _, q := range t.questions {
 		open = append(open, OpenRequest{Request: t.questionRequest(q), TurnID: q.turnID, AskedAt: q.askedAt})
 	}
-	if t.active == nil {
-		return open
-	}
-	for _, c := range t.active.calls {
+	for _, c := range t.activeCalls() {
 		if c.state == callAsking {
-			open = append(open, OpenRequest{t.requestFor(c), new(t.active.id), new(c.call.ID), c.askedAt})
+			open = append(open, OpenRequest{c.asks.request(t, c), new(t.active.id), new(c.call.ID), c.askedAt})
 		}
 	}
 	return open
@@ -180,10 +110,7 @@ func (t *Thread) OpenRequests() []uint64 {
 	for _, q := range t.questions {
 		ids = append(ids, q.request)
 	}
-	if t.active == nil {
-		return ids
-	}
-	for _, c := range t.active.calls {
+	for _, c := range t.activeCalls() {
 		if c.state == callAsking {
 			ids = append(ids, c.request)
 		}

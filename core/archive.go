@@ -6,6 +6,16 @@ import (
 	"appserver/protocol"
 )
 
+// Archive archives the thread, unless a turn is active. The engine posts EndTurn or ReleaseTurn
+// before it.
+type Archive struct {
+	To protocol.Caller
+	// Stored is set if the thread was loaded for this request only.
+	Stored bool
+	// Successor is the id of the new thread whose first step replies to the caller, or "".
+	Successor string
+}
+
 func (in Archive) apply(s *step) { s.archive(in) }
 
 func (s *step) archive(in Archive) {

@@ -15,13 +15,13 @@ func (s *step) completeCall(c *toolCall, output string) {
 
 func (s *step) completeCallWith(c *toolCall, output protocol.ToolOutput) {
 	output = s.limitOutput(output)
-	c.state = callDone
-	c.output = &protocol.FunctionCallOutput{CallID: c.call.ID, Output: output}
 	if c.call.Custom {
-		c.output = &protocol.CustomToolCallOutput{CallID: c.call.ID, Output: output}
+		c.becomeDone(&protocol.CustomToolCallOutput{CallID: c.call.ID, Output: output})
+	} else {
+		c.becomeDone(&protocol.FunctionCallOutput{CallID: c.call.ID, Output: output})
 	}
 	s.out.Sync = true
-	if s.active != nil && slices.Contains(s.active.calls, c) {
+	if slices.Contains(s.activeCalls(), c) {
 		s.recordOutputs()
 		return
 	}
@@ -38,10 +38,7 @@ func argumentsText(err error) string {
 
 // runningCall returns the call of an effect, or nil.
 func (s *step) runningCall(id EffectID) *toolCall {
-	if s.active == nil {
-		return nil
-	}
-	for _, c := range s.active.calls {
+	for _, c := range s.activeCalls() {
 		if c.state == callRunning && c.effect == id {
 			return c
 		}
@@ -49,12 +46,31 @@ func (s *step) runningCall(id EffectID) *toolCall {
 	return nil
 }
 
+// runningCallOf returns the call of an effect with its kind. The call is nil if none of this kind has the effect.
+func runningCallOf[K callKind](s *step, id EffectID) (_ *toolCall, kind K) {
+	c := s.runningCall(id)
+	if c == nil {
+		return nil, kind
+	}
+	kind, is := c.kind.(K)
+	if !is {
+		return nil, kind
+	}
+	return c, kind
+}
+
+// endedCall does the same as runningCallOf, for an effect that has ended.
+func endedCall[K callKind](s *step, id EffectID) (*toolCall, K) {
+	c, kind := runningCallOf[K](s, id)
+	if c == nil || !s.endToolEffect(id) {
+		return nil, kind
+	}
+	return c, kind
+}
+
 // pendingOutput returns the output that waits for an earlier call, or nil.
 func (s *step) pendingOutput(callID string) protocol.ResponseItemVariant {
-	if s.active == nil {
-		return nil
-	}
-	for _, c := range s.active.calls {
+	for _, c := range s.activeCalls() {
 		if c.call.ID == callID {
 			return c.output
 		}
@@ -80,11 +96,13 @@ const customDone = "completed"
 
 // updateCommandItem sends item/started once, and returns a copy of the item that can be changed.
 // Notifications that were sent keep the old item.
-func (s *step) updateCommandItem(c *toolCall, source string, processID *string) *protocol.CommandExecutionItem {
+func (s *step) updateCommandItem(
+	c *toolCall, k *shellCommand, source string, processID *string,
+) *protocol.CommandExecutionItem {
 	if c.item == nil {
 		c.item = s.newItem(&protocol.CommandExecutionItem{
-			ID: c.call.ID, Command: command.Quote(c.command.Argv), Cwd: c.command.Cwd, Source: source,
-			ProcessID: processID, Status: protocol.CommandInProgress, CommandActions: c.command.Actions(),
+			ID: c.call.ID, Command: command.Quote(k.Argv), Cwd: k.Cwd, Source: source,
+			ProcessID: processID, Status: protocol.CommandInProgress, CommandActions: k.Actions(),
 		}, s.Now)
 		s.notifyStarted(c.item)
 	}
@@ -95,13 +113,6 @@ func (s *step) updateCommandItem(c *toolCall, source string, processID *string) 
 	}
 	c.item.ThreadItemVariant = &item
 	return &item
-}
-
-// completeCommand ends a command that ran. The model gets its result and the suffix.
-func (s *step) completeCommand(c *toolCall, r ToolResult, rest string) {
-	setResult(s.updateCommandItem(c, protocol.SourceStartup, c.processID()), r)
-	s.completeItem(c.item, c.command.Argv)
-	s.completeCall(c, c.command.resultText(r)+rest)
 }
 
 // setResult sets the result of a command's item.

@@ -13,13 +13,6 @@ type CaptureTree struct {
 	Last protocol.StoredCheckpoint
 }
 
-// TreeCaptured ends a CaptureTree, with the tree or an error.
-type TreeCaptured struct {
-	Effect EffectID
-	Tree   protocol.StoredTree
-	Err    error
-}
-
 // DeleteCheckpoints deletes the refs of checkpoints, except those that the kept ones share. It has no
 // terminal input.
 type DeleteCheckpoints struct{ Points, Kept []protocol.StoredCheckpoint }
@@ -63,9 +56,9 @@ func (s *step) startCapture() {
 
 // holdForCapture reports whether a call that may write waits for a checkpoint. The call starts when
 // the capture ends.
-func (s *step) holdForCapture(c *toolCall) bool {
+func (s *step) holdForCapture(c *toolCall, k heldKind) bool {
 	if len(s.captures) > 0 {
-		c.state = callHeld
+		c.becomeHeld(k)
 	}
 	return len(s.captures) > 0
 }

@@ -6,6 +6,13 @@ import (
 	"appserver/protocol"
 )
 
+// TreeCaptured ends a CaptureTree, with the tree or an error.
+type TreeCaptured struct {
+	Effect EffectID
+	Tree   protocol.StoredTree
+	Err    error
+}
+
 func (in TreeCaptured) apply(s *step) { s.treeCaptured(in) }
 
 func (s *step) treeCaptured(in TreeCaptured) {
@@ -53,7 +60,7 @@ func (s *step) ownsRefs(p protocol.StoredCheckpoint, kept []protocol.StoredCheck
 
 // skipCheckpoint continues the turn without a checkpoint.
 func (s *step) skipCheckpoint(c capture, err error) {
-	if s.active == nil || s.active.id != c.turn || s.active.outcome != nil {
+	if s.ActiveTurn() != c.turn || s.isEnding() {
 		return
 	}
 	s.active.uncaptured = true
@@ -61,20 +68,14 @@ func (s *step) skipCheckpoint(c capture, err error) {
 }
 
 func (s *step) startHeldCalls() {
-	if len(s.captures) > 0 || s.active == nil || s.active.outcome != nil {
+	if len(s.captures) > 0 || s.isEnding() {
 		return
 	}
 	answered := false
-	for _, c := range s.active.calls {
-		switch {
-		case c.state != callHeld:
-		case c.patch != nil:
-			s.writePatch(c)
-		case c.command == nil:
-			s.startStdin(c)
+	for _, c := range s.activeCalls() {
+		if c.state == callHeld {
+			c.held.resume(s, c)
 			answered = answered || c.state == callDone // its session has ended
-		default:
-			s.runCommand(c)
 		}
 	}
 	if answered {

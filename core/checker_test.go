@@ -19,7 +19,8 @@ import (
 // checker sees every input and output of a thread and reports each rule that was
 // broken. It knows nothing of how the thread works.
 type checker struct {
-	sent    []string // the prompts of all model requests
+	sent    []string        // the prompts of all model requests
+	states  map[string]bool // the changes of the turn's state
 	report  func(format string, args ...any)
 	effects map[core.EffectID]*effectState
 	callers map[protocol.Caller]callerState
@@ -70,7 +71,8 @@ type itemState struct {
 }
 
 func newChecker(report func(format string, args ...any)) *checker {
-	w := &checker{report: report, turns: map[string]bool{}, items: map[string]*itemState{}, asked: map[uint64]bool{},
+	w := &checker{report: report, states: map[string]bool{},
+		turns: map[string]bool{}, items: map[string]*itemState{}, asked: map[uint64]bool{},
 		about: map[uint64]ask{}}
 	w.context = &contextChecker{checker: w}
 	w.restarted(nil)
@@ -128,6 +130,12 @@ func (w *checker) check(m *machine, in core.Input, out core.Output) {
 	}
 	if to := callerOf(in); to != (protocol.Caller{}) {
 		w.callers[to] = waiting
+	}
+	if out.Fault != nil {
+		w.report("%T: %v", in, out.Fault)
+	}
+	for _, change := range out.Transitions() {
+		w.states[change] = true
 	}
 	w.record(m, in, out)
 	w.checkLines(m, out)
@@ -489,6 +497,9 @@ func (w *checker) checkLoaded(m *machine, loaded *core.Thread) {
 		w.same("settings", encode(storable(m.thread.Settings())), encode(storable(loaded.Settings())))
 		w.same("view", viewOf(m, m.thread), viewOf(m, loaded))
 		w.same("timeline", encode(pageOf(m.thread, nil, most)), encode(pageOf(loaded, nil, most)))
+	}
+	if !w.overridden && !w.unsaved {
+		w.same("context items", encode(m.thread.ContextItems().Items), encode(loaded.ContextItems().Items))
 	}
 	w.same("resumable turn", encode(m.thread.Waits() || m.thread.Resumable()), encode(loaded.Resumable()))
 	if w.sameModel(m.thread, loaded) {

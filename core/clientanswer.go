@@ -1,14 +1,21 @@
 package core
 
 import (
+	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 
-	"github.com/tidwall/gjson"
-
-	"appserver/core/pure/toolspec"
 	"appserver/protocol"
 )
+
+// ClientAnswer is the client's response to a request of the server. Err is set if the response is
+// an error.
+type ClientAnswer struct {
+	Request uint64
+	Result  json.RawMessage
+	Err     error
+}
 
 func (in ClientAnswer) apply(s *step) { s.clientAnswer(in) }
 
@@ -21,93 +28,69 @@ func (s *step) clientAnswer(in ClientAnswer) {
 		return
 	}
 	s.notify(protocol.ServerRequestResolvedNotification{ThreadID: s.state.ID, RequestID: c.request})
-	if c.server != nil {
-		s.serverApproval(c, in)
-		return
+	c.asks.answer(s, c, in)
+}
+
+// decision returns the decision of an answer, and a warning for the client, or "". The answer can add a rule if the
+// call is of a command.
+func decision(c *toolCall, in ClientAnswer, command bool) (word, remark string) {
+	var answer protocol.CommandExecutionRequestApprovalResponse
+	err := in.Err
+	if err != nil {
+		err = fmt.Errorf("it is an error response, %w", err)
+	} else {
+		err = protocol.Unmarshal(in.Result, &answer)
 	}
-	if c.client != nil {
-		s.clientAnswered(c, in)
-		return
+	word = answer.Decision.Word
+	switch {
+	case err == nil && word == "":
+		err = errors.New("decision is missing")
+	case err == nil && word == protocol.DecisionAcceptWithAmendment && !command:
+		err = errors.New("acceptWithExecpolicyAmendment is for commands, not for patches")
 	}
-	word, remark := c.decision(in)
+	switch {
+	case err != nil:
+		return protocol.DecisionDecline, fmt.Sprintf("The answer to the approval request for %s counts as decline: %v. "+
+			"Answer with the decision accept, acceptForSession, decline or cancel.", c.call.ID, err)
+	case word == protocol.DecisionAcceptWithAmendment:
+		return protocol.DecisionAcceptForSession, fmt.Sprintf(
+			"Rules for commands are not supported: %s is accepted for this session, for exactly this command.", c.call.ID)
+	}
+	return word, ""
+}
+
+// decidedKind is a kind whose requests have the decisions accept, acceptForSession, decline and cancel.
+type decidedKind interface {
+	approvedKind
+	// approvalKeys returns the keys that acceptForSession adds.
+	approvalKeys(s *step) []string
+	// declinedText begins the output of a declined call. notDoneText ends it.
+	declinedText() string
+	notDoneText() string
+}
+
+// decide applies a decision, and sends the remark as a warning.
+func (s *step) decide(c *toolCall, k decidedKind, word, remark string) {
 	if remark != "" {
 		s.warn([]string{remark})
 	}
 	switch word {
 	case protocol.DecisionAcceptForSession:
-		for _, key := range s.approvalKeys(c) {
+		for _, key := range k.approvalKeys(s) {
 			s.rememberApproval(key)
 		}
-		s.acceptCall(c)
+		s.acceptCall(c, k)
 	case protocol.DecisionAccept:
-		s.acceptCall(c)
+		s.acceptCall(c, k)
 	case protocol.DecisionCancel:
-		s.declineCall(c, c.declinedText()+" and stopped the turn.")
+		k.decline(s, c, k.declinedText()+" and stopped the turn.")
 		s.notifyStatus()
 		s.interrupt()
 	default:
-		s.declineCall(c, c.declinedText()+". "+c.notDoneText())
+		k.decline(s, c, k.declinedText()+". "+k.notDoneText())
 		s.notifyStatus()
 		s.advance()
 	}
-}
-
-// clientAnswered applies the answer and advances the turn.
-func (s *step) clientAnswered(c *toolCall, in ClientAnswer) {
-	if c.client.questions != nil {
-		s.userAnswered(c, in)
-		s.notifyStatus()
-	} else {
-		s.clientToolAnswered(c, in)
-	}
-	s.advance()
-}
-
-// clientToolAnswered completes a call with the client's result. An invalid result counts as failure
-// of the tool.
-func (s *step) clientToolAnswered(c *toolCall, in ClientAnswer) {
-	var answer protocol.DynamicToolCallResponse
-	problem := ""
-	if in.Err != nil {
-		problem = fmt.Sprintf("The client could not run %s: %v", c.client.tool, in.Err)
-	} else if err := protocol.DecodeParams(in.Result, &answer); err != nil {
-		problem = fmt.Sprintf("The client's answer for %s is invalid: %v", c.client.tool, err)
-	}
-	if problem != "" {
-		s.warn([]string{problem})
-		answer = protocol.DynamicToolCallResponse{
-			ContentItems: []protocol.DynamicToolContent{{DynamicToolContentVariant: &protocol.DynamicToolText{Text: problem}}},
-		}
-	}
-	s.endClientTool(c, answer)
-	s.completeCallWith(c, toolspec.ClientOutput(answer.ContentItems))
-}
-
-// userAnswered completes a call with the answers to its questions. An invalid answer counts as no
-// answers, and the client gets a warning.
-func (s *step) userAnswered(c *toolCall, in ClientAnswer) {
-	answers := map[string]protocol.ToolRequestUserInputAnswer{}
-	given, err := readAnswers(in)
-	if err != nil {
-		s.warn([]string{fmt.Sprintf("The answer to the questions of %s is ignored: %v", c.call.ID, err)})
-	}
-	for _, q := range c.client.questions {
-		if a, ok := given[q.ID]; ok {
-			answers[q.ID] = protocol.ToolRequestUserInputAnswer{Answers: append([]string{}, a.Answers...)}
-		}
-	}
-	text, err := protocol.Marshal(protocol.ToolRequestUserInputResponse{Answers: answers})
-	if err != nil {
-		text = []byte(`{"answers":{}}`)
-	}
-	s.completeCall(c, string(text))
-}
-
-func readAnswers(in ClientAnswer) (map[string]protocol.ToolRequestUserInputAnswer, error) {
-	if in.Err != nil {
-		return nil, fmt.Errorf("it is an error response, %w", in.Err)
-	}
-	return toolspec.ParseAnswers(in.Result)
 }
 
 // questionAnswered passes the client's answer to the server.
@@ -122,28 +105,4 @@ func (s *step) questionAnswered(in ClientAnswer) {
 		s.warn([]string{remark})
 	}
 	s.effect(AnswerServer{q.Question, answer})
-}
-
-// serverApproval applies the decision on a call of a server's tool.
-func (s *step) serverApproval(c *toolCall, in ClientAnswer) {
-	answer, remark := elicitation(in)
-	if remark != "" {
-		s.warn([]string{remark})
-	}
-	if answer.Action == protocol.ElicitAccept {
-		switch gjson.GetBytes(answer.Meta, "persist").Str {
-		case "always":
-			s.warn([]string{"Rules for tools are not supported: " + c.call.Name + " is accepted for this session. " +
-				"To accept it always, set its approval_mode to \"approve\" in config.toml."})
-			s.rememberApproval(c.server.tool.Key())
-		case "session":
-			s.rememberApproval(c.server.tool.Key())
-		}
-		s.acceptCall(c)
-		return
-	}
-	verb := map[string]string{protocol.ElicitDecline: "rejected", protocol.ElicitCancel: "cancelled"}[answer.Action]
-	s.declineCall(c, "user "+verb+" MCP tool call")
-	s.notifyStatus()
-	s.advance()
 }

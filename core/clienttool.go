@@ -4,46 +4,75 @@ import (
 	"cmp"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"strings"
 
 	"appserver/core/pure/toolspec"
 	"appserver/protocol"
 )
 
-// startClientTool asks the client to run its tool. Arguments that are no JSON are the model's
-// error, since no client could decode them.
-func (s *step) startClientTool(c *toolCall, tool *toolspec.ClientTool) {
+// clientCall is a call of a tool that the client runs.
+type clientCall struct {
+	namespace *string
+	tool      string
+	arguments json.RawMessage
+}
+
+// decodeClientCall decodes a call of a client's tool. Arguments that are no JSON are the model's error, since no client
+// could decode them.
+func decodeClientCall(c *toolCall, tool *toolspec.ClientTool) (callKind, error) {
 	arguments := json.RawMessage(cmp.Or(strings.TrimSpace(c.call.Arguments), "{}"))
 	if !protocol.Valid(arguments) {
-		s.rejectArguments(c, errors.New("they are not JSON, or nested too deeply"))
-		return
+		return nil, errors.New("they are not JSON, or nested too deeply")
 	}
 	arguments = toolspec.Conform(tool.Schema.Original, tool.Schema.Restore(arguments))
-	c.client = &clientCall{namespace: tool.Namespace, tool: tool.Tool, arguments: arguments}
+	return &clientCall{tool.Namespace, tool.Tool, arguments}, nil
+}
+
+func (k *clientCall) readsOnly(*step) bool { return false }
+
+// start asks the client to run its tool.
+func (k *clientCall) start(s *step, c *toolCall) {
 	c.item = s.newItem(&protocol.DynamicToolCallItem{
-		ID: c.call.ID, Namespace: tool.Namespace, Tool: tool.Tool, Arguments: arguments,
+		ID: c.call.ID, Namespace: k.namespace, Tool: k.tool, Arguments: k.arguments,
 		Status: protocol.DynamicToolInProgress,
 	}, s.Now)
 	s.notifyStarted(c.item)
-	s.beginAsking(c)
-	s.send(s.requestFor(c))
+	s.beginAsking(c, k)
+	s.send(k.request(s.Thread, c))
 }
 
-// clientRequest returns the request for a call that the client answers.
-func (t *Thread) clientRequest(c *toolCall) Request {
-	if c.client.questions != nil {
-		return Request{ID: c.request, Method: protocol.MethodUserInput, Params: protocol.ToolRequestUserInputParams{
-			ThreadID: t.state.ID, TurnID: t.active.id, ItemID: c.call.ID, Questions: c.client.questions,
-			IsBlocking: t.state.Settings.Mode == protocol.ModePlan,
-		}}
-	}
+func (k *clientCall) request(t *Thread, c *toolCall) Request {
 	return Request{ID: c.request, Method: protocol.MethodToolCall, Params: protocol.DynamicToolCallParams{
-		ThreadID: t.state.ID, TurnID: t.active.id, CallID: c.call.ID, Namespace: c.client.namespace, Tool: c.client.tool,
-		Arguments: c.client.arguments,
+		ThreadID: t.state.ID, TurnID: t.active.id, CallID: c.call.ID, Namespace: k.namespace, Tool: k.tool,
+		Arguments: k.arguments,
 	}}
 }
 
-func (s *step) endClientTool(c *toolCall, answer protocol.DynamicToolCallResponse) {
+func (k *clientCall) waitFlag() string { return "" }
+
+// answer completes the call with the client's result. An invalid result counts as failure
+// of the tool.
+func (k *clientCall) answer(s *step, c *toolCall, in ClientAnswer) {
+	var answer protocol.DynamicToolCallResponse
+	problem := ""
+	if in.Err != nil {
+		problem = fmt.Sprintf("The client could not run %s: %v", k.tool, in.Err)
+	} else if err := protocol.DecodeParams(in.Result, &answer); err != nil {
+		problem = fmt.Sprintf("The client's answer for %s is invalid: %v", k.tool, err)
+	}
+	if problem != "" {
+		s.warn([]string{problem})
+		answer = protocol.DynamicToolCallResponse{
+			ContentItems: []protocol.DynamicToolContent{{DynamicToolContentVariant: &protocol.DynamicToolText{Text: problem}}},
+		}
+	}
+	k.end(s, c, answer)
+	s.completeCallWith(c, toolspec.ClientOutput(answer.ContentItems))
+	s.advance()
+}
+
+func (k *clientCall) end(s *step, c *toolCall, answer protocol.DynamicToolCallResponse) {
 	item := *c.item.ThreadItemVariant.(*protocol.DynamicToolCallItem)
 	item.Status, item.Success, item.ContentItems = protocol.DynamicToolFailed, &answer.Success, answer.ContentItems
 	if answer.Success {
@@ -54,22 +83,7 @@ func (s *step) endClientTool(c *toolCall, answer protocol.DynamicToolCallRespons
 	s.completeItem(c.item, nil)
 }
 
-func (s *step) abortClientCall(c *toolCall) {
-	if c.client.questions == nil {
-		s.endClientTool(c, protocol.DynamicToolCallResponse{})
-	}
+func (k *clientCall) abort(s *step, c *toolCall) {
+	k.end(s, c, protocol.DynamicToolCallResponse{})
 	s.completeCall(c, abortedOutputText)
-}
-
-// askQuestions sends the model's questions to the clients.
-func (s *step) askQuestions(c *toolCall) {
-	questions, err := toolspec.ParseQuestions(c.call.Arguments)
-	if err != nil {
-		s.rejectArguments(c, err)
-		return
-	}
-	c.client = &clientCall{questions: questions}
-	s.beginAsking(c)
-	s.notifyStatus()
-	s.send(s.requestFor(c))
 }

@@ -24,6 +24,10 @@ func storedError(err *protocol.TurnError) *protocol.StoredError {
 	return stored
 }
 
+// CloseInterrupted records the end of a turn that a dead server left under way. A turn that waits for an
+// answer only ends if Resumable is set.
+type CloseInterrupted struct{ Resumable bool }
+
 func (in CloseInterrupted) apply(s *step) {
 	if in.Resumable {
 		s.endDanglingTurn()
@@ -43,7 +47,7 @@ func (s *step) closeDanglingTurn() {
 // endDanglingTurn does the same as closeDanglingTurn, and also ends resumable turns.
 func (s *step) endDanglingTurn() {
 	last := s.transcript.Last()
-	if last == nil || last.Status != protocol.TurnInProgress || s.active != nil {
+	if last == nil || last.Status != protocol.TurnInProgress || !s.isIdle() {
 		return
 	}
 	s.completeOpenCalls()
@@ -84,7 +88,7 @@ func (s *step) recordEnd(t *turn) {
 	started, now := t.startedAt.Unix(), s.Now.Unix()
 	duration := s.Now.Sub(t.startedAt).Milliseconds()
 	if t.outcome.status == protocol.TurnInterrupted {
-		if t.kind() == "" { // the model does not know of turns of other kinds
+		if t.kind.takesInput() { // the model does not know of turns of other kinds
 			s.item(history.UserMessage(s.abortedNote()))
 		}
 		s.event(protocol.TurnAborted{Type: protocol.EventTurnAborted, TurnID: t.id, Reason: "interrupted",

@@ -2,11 +2,37 @@ package core
 
 import "appserver/protocol"
 
+// ToolStarted reports that a command runs.
+type ToolStarted struct {
+	Effect    EffectID
+	ProcessID string
+}
+
 func (in ToolStarted) apply(s *step) { s.toolStarted(in) }
+
+// ToolOutput is a piece of a command's output.
+type ToolOutput struct {
+	Effect EffectID
+	Text   string
+}
 
 func (in ToolOutput) apply(s *step) { s.toolOutput(in) }
 
+// ToolDone ends a RunTool.
+type ToolDone struct {
+	Effect  EffectID
+	Result  ToolResult
+	Tracked *Tracked
+}
+
 func (in ToolDone) apply(s *step) { s.toolDone(in) }
+
+// FilesChanged has the changes of a background command while it was watched. It ends the wait of
+// its first call.
+type FilesChanged struct {
+	Effect  EffectID
+	Tracked *Tracked
+}
 
 func (in FilesChanged) apply(s *step) { s.filesChanged(in) }
 
@@ -16,8 +42,8 @@ func (s *step) toolStarted(in ToolStarted) {
 		s.updateTerminalItem(term)
 		return
 	}
-	if c := s.runningCall(in.Effect); c != nil {
-		s.updateCommandItem(c, protocol.SourceStartup, &in.ProcessID)
+	if c, k := runningCallOf[*commandCall](s, in.Effect); c != nil {
+		s.updateCommandItem(c, k.shellCommand, protocol.SourceStartup, &in.ProcessID)
 	}
 }
 
@@ -30,11 +56,11 @@ func (s *step) toolOutput(in ToolOutput) {
 		s.terminalOutput(term, in.Text)
 		return
 	}
-	c := s.runningCall(in.Effect)
+	c, k := runningCallOf[*commandCall](s, in.Effect)
 	if c == nil || in.Text == "" {
 		return
 	}
-	s.updateCommandItem(c, protocol.SourceStartup, nil)
+	s.updateCommandItem(c, k.shellCommand, protocol.SourceStartup, nil)
 	s.notifyOutput(s.active.id, c.call.ID, in.Text)
 }
 
@@ -52,29 +78,18 @@ func (s *step) toolDone(in ToolDone) {
 		s.stopWaitTimer(term)
 		s.removeTerminal(term)
 	}
-	c := s.runningCall(in.Effect)
-	if c == nil || !removeEffect(&s.active.toolEffects, in.Effect) {
+	c, k := endedCall[*commandCall](s, in.Effect)
+	if c == nil {
 		return
 	}
-	if s.isSandboxDenial(c.command, in.Result) {
+	if s.isSandboxDenial(k.shellCommand, in.Result) {
 		s.recordChanges(in.Tracked)
-		s.askToEscalate(c, in.Result)
+		k.askToEscalate(s, c, in.Result)
 		return
 	}
-	s.completeCommand(c, in.Result, "")
+	k.complete(s, c, in.Result, "")
 	s.recordChanges(in.Tracked)
-	if s.active.outcome != nil {
-		s.completeWhenIdle()
-		return
-	}
-	s.advance()
-}
-
-// askToEscalate asks the client whether a denied command may run again outside of the sandbox.
-func (s *step) askToEscalate(c *toolCall, r ToolResult) {
-	c.command.denied = &r
-	c.command.Reason = "The command failed, probably because of the sandbox. Run it again outside of the sandbox?"
-	s.requestApproval(c)
+	s.effectOfCallEnded()
 }
 
 func (s *step) filesChanged(in FilesChanged) {
@@ -83,7 +98,7 @@ func (s *step) filesChanged(in FilesChanged) {
 		return
 	}
 	s.recordChangesOf(term.turnID, in.Tracked)
-	if term.inFirstCall() && s.active.outcome == nil {
+	if term.inFirstCall() && !s.isEnding() {
 		s.stopWaitTimer(term)
 		s.endWait(term)
 	}

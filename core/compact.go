@@ -34,7 +34,7 @@ func (s *step) compactContext(in CompactContext) {
 	if s.rejectInTurn(in.To) {
 		return
 	}
-	s.newTurn(in.Env).compacts = true
+	s.newTurn(compactTurn, in.Env)
 	s.recordBegin(nil)
 	s.changeSettings(s.state.Settings, s.active.id)
 	s.reply(in.To, protocol.Empty{})
@@ -48,7 +48,7 @@ func (s *step) compactOnRequest(client, strategy string) {
 	r := &s.active.env.Compaction
 	c := s.compactable()
 	plan, found := c.Whole(r, r.KeepTurns)
-	if found && plan.From != none && r.Target > 0 && c.After(r, plan) > r.Target {
+	if found && plan.From != none && r.Target > 0 && c.TokensAfter(r, plan) > r.Target {
 		if more, ok := c.ToTarget(r, r.KeepTurns, r.Target); ok {
 			plan = more
 		}
@@ -165,7 +165,7 @@ func (s *step) contextError(text string) *protocol.TurnError {
 func (s *step) beginCompaction(strategy string, p compaction.Plan) {
 	c := s.newCompaction(&s.active.env.Compaction, strategy, p)
 	c.item = s.newItem(&protocol.ContextCompactionItem{ID: s.NewID()}, s.Now)
-	s.active.compaction = c
+	s.becomeCompacting(c)
 	s.notifyStarted(c.item)
 }
 
@@ -188,6 +188,26 @@ func (s *step) compact() {
 	}
 }
 
+// runningCompaction is a compaction of the active turn, or the draft of one.
+type runningCompaction struct {
+	// client is the name of the client that asked for it, or "".
+	client   string
+	rules    *compaction.Rules
+	strategy string
+	plan     compaction.Plan
+	span     compaction.Span
+	began    time.Time
+	// tokensBefore is the cost of the next request without the compaction.
+	tokensBefore int64
+	// item is the thread item that shows it, or nil for a draft.
+	item *protocol.ThreadItem
+	// revision and items identify the context for which it was planned. from is the ordinal of the first
+	// line after it.
+	revision int64
+	items    int
+	from     int64
+}
+
 // summarize makes a summary without a model, and returns the strategy that made it.
 func (c *runningCompaction) summarize() (text, strategy string) {
 	if c.strategy == protocol.CompactUserMessages {
@@ -204,15 +224,15 @@ func (s *step) commitCompaction(text, strategy string) {
 	p := s.pointOf(c, &audit)
 	switch {
 	case p.SavedTokens > 0:
-	case s.active.compacts:
+	case s.active.kind == compactTurn:
 		s.warn([]string{"The summary is longer than what it stands for: take the compaction back with context/undo if that is not what you want."})
 	default:
 		s.active.compactions = maxCompactions
 		s.endCompaction()
+		s.becomePreparing(s.active)
 		s.requestModel()
 		return
 	}
-	s.active.compaction = nil
 	cut := s.writeCompaction(p, audit.Text, strategy, s.Now.Sub(c.began))
 	s.recordSize()
 	s.completeItem(c.item, nil)
@@ -225,7 +245,6 @@ func (s *step) commitCompaction(text, strategy string) {
 // endCompaction ends the compaction of the active turn and leaves the context unchanged.
 func (s *step) endCompaction() {
 	s.completeItem(s.active.compaction.item, nil)
-	s.active.compaction = nil
 }
 
 // pointOf returns the trim point of a compaction. Items that joined after it was planned stay, because
@@ -273,14 +292,13 @@ func (s *step) notifyCompacted(before int64, strategy string, audit *compaction.
 func (s *step) mask(c *runningCompaction) bool {
 	target := s.active.env.Compaction.Target
 	context := s.compactable()
-	if target > 0 && context.Masked(c.plan) > target && !s.active.compacts {
+	if target > 0 && context.Masked(c.plan) > target && s.active.kind != compactTurn {
 		return false
 	}
 	places := context.Maskable(c.plan)
 	if len(places) == 0 {
 		return false
 	}
-	s.active.compaction = nil
 	audit := context.AuditMask(c.plan, places)
 	changes := s.commitEdit(s.maskLine(c))
 	s.recordSize()
@@ -301,10 +319,11 @@ func (s *step) maskLine(c *runningCompaction) protocol.StoredContextEdit {
 // afterCompaction ends the turn if a client asked for the compaction. Otherwise it sends the model
 // request.
 func (s *step) afterCompaction() {
-	if s.active.compacts {
+	if s.active.kind == compactTurn {
 		s.finishTurn(protocol.TurnCompleted, nil)
 		return
 	}
+	s.becomePreparing(s.active)
 	s.requestModel()
 }
 
@@ -312,7 +331,7 @@ func (s *step) afterCompaction() {
 func (s *step) askSummary() {
 	t := s.active
 	id := s.newEffect()
-	t.request = &modelRequest{effect: id, summary: true}
+	s.becomeSummarizing(&modelRequest{effect: id, summary: true})
 	t.modelEffects = append(t.modelEffects, id)
 	s.sendSummaryRequest(t.compaction, t.env.Provider.ContextWindow, ModelRequest{ID: id, TurnID: t.id})
 }
@@ -338,7 +357,6 @@ func (t *Thread) summaryPrompt(c *runningCompaction, window *int64) *Prompt {
 // summaryDone uses the model's summary, or makes one without the model.
 func (s *step) summaryDone(m *modelRequest, sent *protocol.StoredRequest, in ModelDone) {
 	t := s.active
-	t.request = nil
 	s.addUsage(in.Answer.Usage, history.Tokens{}, sent)
 	if in.Answer.Usage != nil {
 		s.notifyUsage(t.id)
@@ -363,7 +381,8 @@ func (s *step) compactAgain() {
 	s.recordSize()
 	s.endCompaction()
 	switch {
-	case !t.compacts:
+	case t.kind != compactTurn:
+		s.becomePreparing(t)
 		s.requestModel()
 	case t.compactions < maxCompactions:
 		t.compactions++
@@ -384,4 +403,12 @@ func (s *step) summarizeWithoutModel(why string) {
 
 func summaryFailed(why string) string {
 	return fmt.Sprintf("The model could not summarise the conversation (%s): an extract that was made without it stands in its place.", why)
+}
+
+// summaryInput returns the items of a request for the summary of a span.
+func summaryInput(
+	c *compaction.Context, span *compaction.Span, instructions string, window *int64,
+) []protocol.ResponseItem {
+	text := c.Transcript(span, instructions, window)
+	return []protocol.ResponseItem{{ResponseItemVariant: history.UserMessage(text)}}
 }

@@ -25,20 +25,20 @@ const maxWaitingEdits = 100
 // applyContext plans all operations before it changes anything, so that one refused operation refuses
 // all of them.
 func (s *step) applyContext(in ApplyContext) {
-	if s.stale(in.To, in.Expected) {
+	if s.rejectStale(in.To, in.Expected) {
 		return
 	}
 	line, operations, err := s.context.PlanAll(in.Operations, s.state.SelectTurns)
 	switch {
 	case err != nil:
 		s.reject(in.To, err)
-	case in.AtTurnEnd && s.active != nil && len(s.waitingEdits) == maxWaitingEdits:
+	case in.AtTurnEnd && !s.isIdle() && len(s.waitingEdits) == maxWaitingEdits:
 		s.reject(in.To, protocol.Refuse(protocol.KindTurnActive,
 			"%d lists of edits wait for the end of the turn, and more are not accepted: repeat this one after it",
 			maxWaitingEdits))
 	case in.AtTurnEnd && s.resumable() != nil: // nothing holds the edits until its end
 		s.reject(in.To, s.TurnUnderWay())
-	case in.AtTurnEnd && s.active != nil:
+	case in.AtTurnEnd && !s.isIdle():
 		s.waitingEdits = append(s.waitingEdits, waitingEdit{in.Client, operations})
 		s.reply(in.To, protocol.ContextApplyResponse{Revision: s.context.Revision(), Usage: s.contextUsage()})
 	default:

@@ -1,8 +1,6 @@
 package core
 
 import (
-	"strings"
-
 	"appserver/core/pure/compaction"
 	"appserver/core/pure/history"
 	"appserver/core/pure/state"
@@ -22,7 +20,7 @@ func (s *step) commitEdit(e protocol.StoredContextEdit) []history.Change {
 	e.Revision = s.context.Revision() + 1
 	s.record(protocol.LineContextEdit, e)
 	s.out.Sync = true
-	return s.context.LastEdit().Changes()
+	return s.lastChanges()
 }
 
 // lastChanges returns the changes of the edit that was applied last.
@@ -36,6 +34,7 @@ type trimChange struct {
 	tookMs  *int64
 }
 
+// beginTrim precedes the lines of a change that can change trim points. endTrim follows them.
 func (s *step) beginTrim() *trimChange {
 	return &trimChange{before: s.context.TrimPoints(), session: s.sessionID()}
 }
@@ -52,15 +51,15 @@ func (s *step) endTrim(c *trimChange, tookMs *int64) {
 // sessionStart is the prefix of a provider session, except for turns.
 type sessionStart struct{ point, summary string }
 
-func sessionStartOf(points []history.TrimPoint) (b sessionStart) {
+func sessionStartOf(points []history.TrimPoint) (start sessionStart) {
 	if n := len(points); n > 0 {
-		b.point = points[n-1].ID
-		protocol.Override(&b.summary, points[n-1].Summary)
+		start.point = points[n-1].ID
+		protocol.Override(&start.summary, points[n-1].Summary)
 	}
-	return b
+	return start
 }
 
-// notifyTrim notifies clients of the changes of trim points. It is called after the response.
+// notifyTrim notifies clients of the changes of trim points. It follows endTrim and the response.
 func (s *step) notifyTrim(c *trimChange) {
 	after := s.context.TrimPoints()
 	for _, p := range c.before {
@@ -95,6 +94,14 @@ func (s *step) notifySummaries(c *trimChange, after []history.TrimPoint) {
 				CompactDurationMs: c.tookMs})
 		}
 	}
+}
+
+// answerEdit answers a request that changed the context. The notifications of its trim points follow the response, and
+// that of its items comes at the end of the step.
+func (s *step) answerEdit(to protocol.Caller, response any, trims *trimChange, changes []history.Change) {
+	s.reply(to, response)
+	s.notifyTrim(trims)
+	s.contextChanged(changes)
 }
 
 // sessionID returns the id of the provider session of the next request.
@@ -171,14 +178,6 @@ func (t *Thread) currentSummary() (text *string, rules []string) {
 		}
 	}
 	return text, rules
-}
-
-// withSummary returns the summary of a client, or nil if it is blank.
-func withSummary(text *string) *string {
-	if text == nil || strings.TrimSpace(*text) == "" {
-		return nil
-	}
-	return text
 }
 
 // priceOf returns the cost of a summary.

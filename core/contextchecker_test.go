@@ -155,13 +155,13 @@ func (w *contextChecker) checkItems(full protocol.ContextItemsNotification) {
 	var want, got []string
 	for _, place := range w.model.inOrder() {
 		if i := w.model.items[place]; i.listed() {
-			want = append(want, fmt.Sprintf("%d %s included=%v inPrompt=%v pinned=%v replaced=%v", len(want), i.id, !i.excluded,
-				w.model.inPrompt(i), i.pinned, i.replaced))
+			want = append(want, fmt.Sprintf("%d %s included=%v inPrompt=%v %s", len(want), i.id, !i.excluded,
+				w.model.inPrompt(i), encode(i.shown())))
 		}
 	}
 	for _, i := range full.Items {
-		got = append(got, fmt.Sprintf("%d %s included=%v inPrompt=%v pinned=%v replaced=%v", i.Index, i.ID, i.Included,
-			i.InPrompt, i.Pinned, i.Replaced))
+		got = append(got, fmt.Sprintf("%d %s included=%v inPrompt=%v %s", i.Index, i.ID, i.Included,
+			i.InPrompt, encode(i.ContextItemMarks)))
 	}
 	if !slices.Equal(want, got) || full.Total != len(want) {
 		w.report("%d items, not\n%s\nbut\n%s", full.Total, strings.Join(want, "\n"), strings.Join(got, "\n"))

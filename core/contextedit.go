@@ -47,8 +47,8 @@ func (ContextChanged) message() {}
 // ContextReplaced notifies every subscriber of all context items.
 func ContextReplaced() ContextChanged { return ContextChanged{history.Update{All: true}} }
 
-// stale rejects an edit for another revision.
-func (s *step) stale(to protocol.Caller, expected *int64) bool {
+// rejectStale rejects an edit for another revision, and reports whether it did.
+func (s *step) rejectStale(to protocol.Caller, expected *int64) bool {
 	if expected == nil || *expected == s.context.Revision() {
 		return false
 	}
@@ -61,7 +61,7 @@ func (s *step) stale(to protocol.Caller, expected *int64) bool {
 }
 
 func (s *step) editContext(in EditContext) {
-	if s.stale(in.To, in.Expected) {
+	if s.rejectStale(in.To, in.Expected) {
 		return
 	}
 	p, err := s.context.Plan(in.Operation, s.state.SelectTurns)
@@ -76,29 +76,13 @@ func (s *step) editContext(in EditContext) {
 		line.ClientName = in.Client
 		changes = s.commitEdit(line)
 	}
-	s.reply(in.To, s.edited(in.Operation, len(changes), p.Ignored))
+	s.reply(in.To, protocol.RespondToEdit(in.Operation, protocol.ContextEdited{
+		Revision: s.context.Revision(), Changed: len(changes), Ignored: p.Ignored, Usage: s.contextUsage()}))
 	s.contextChanged(changes)
 }
 
-// edited returns the response to an operation.
-func (s *step) edited(operation protocol.ContextOperationVariant, changed, ignored int) any {
-	switch operation.(type) {
-	case *protocol.SetInclusion:
-		return protocol.ContextSetInclusionResponse{Revision: s.context.Revision(), Changed: changed, Ignored: ignored,
-			Usage: s.contextUsage()}
-	case *protocol.PruneByIndices:
-		return protocol.ContextPruneByIndicesResponse{Revision: s.context.Revision(), Removed: changed, Ignored: ignored,
-			Usage: s.contextUsage()}
-	case *protocol.Prune:
-		return protocol.ContextPruneResponse{Revision: s.context.Revision(), Changed: changed, Usage: s.contextUsage()}
-	case *protocol.Pin:
-		return protocol.ContextPinResponse{Revision: s.context.Revision(), Changed: changed, Ignored: ignored}
-	}
-	return protocol.ContextReplaceResponse{Revision: s.context.Revision(), Usage: s.contextUsage()}
-}
-
 func (s *step) undoContext(in UndoContext) {
-	if s.stale(in.To, in.Expected) {
+	if s.rejectStale(in.To, in.Expected) {
 		return
 	}
 	e := s.context.Undoable()
@@ -109,14 +93,12 @@ func (s *step) undoContext(in UndoContext) {
 	c := s.beginTrim()
 	s.recordUndo(protocol.EditUndo, e)
 	s.endTrim(c, nil)
-	s.reply(in.To, protocol.ContextUndoResponse{Revision: s.context.Revision(), Undone: e.ContextEdit,
-		Usage: s.contextUsage()})
-	s.notifyTrim(c)
-	s.contextChanged(e.Changes())
+	s.answerEdit(in.To, protocol.ContextUndoResponse{Revision: s.context.Revision(), Undone: e.ContextEdit,
+		Usage: s.contextUsage()}, c, e.Changes())
 }
 
 func (s *step) redoContext(in RedoContext) {
-	if s.stale(in.To, in.Expected) {
+	if s.rejectStale(in.To, in.Expected) {
 		return
 	}
 	e := s.context.Redoable()
@@ -127,10 +109,8 @@ func (s *step) redoContext(in RedoContext) {
 	c := s.beginTrim()
 	s.recordUndo(protocol.EditRedo, e)
 	s.endTrim(c, nil)
-	s.reply(in.To, protocol.ContextRedoResponse{Revision: s.context.Revision(), Redone: e.ContextEdit,
-		Usage: s.contextUsage()})
-	s.notifyTrim(c)
-	s.contextChanged(e.Changes())
+	s.answerEdit(in.To, protocol.ContextRedoResponse{Revision: s.context.Revision(), Redone: e.ContextEdit,
+		Usage: s.contextUsage()}, c, e.Changes())
 }
 
 // recordUndo appends the undo or the redo of an edit.
@@ -142,7 +122,7 @@ func (s *step) recordUndo(op string, e *history.Edit) {
 }
 
 func (s *step) restoreContext(in RestoreContext) {
-	if s.stale(in.To, in.Expected) {
+	if s.rejectStale(in.To, in.Expected) {
 		return
 	}
 	c, changes := s.beginTrim(), s.context.Restorable()
@@ -152,17 +132,6 @@ func (s *step) restoreContext(in RestoreContext) {
 		changes = s.commitEdit(protocol.StoredContextEdit{Op: protocol.EditRestore, ClientName: in.Client})
 	}
 	s.endTrim(c, nil)
-	s.reply(in.To, protocol.ContextRestoreResponse{Revision: s.context.Revision(), Restored: restored,
-		Usage: s.contextUsage()})
-	s.notifyTrim(c)
-	s.contextChanged(changes)
-}
-
-// finishStep sends the notification of contextChanged.
-func (s *step) finishStep() {
-	if !s.contextChanges {
-		return
-	}
-	s.send(ContextChanged{s.context.TakeUpdate(s.changes)})
-	s.storeRemoved(s.changes)
+	s.answerEdit(in.To, protocol.ContextRestoreResponse{Revision: s.context.Revision(), Restored: restored,
+		Usage: s.contextUsage()}, c, changes)
 }

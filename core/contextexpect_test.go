@@ -90,36 +90,22 @@ func (w *contextChecker) edit(e *expectation, stored protocol.StoredContextEdit)
 }
 
 func (w *contextChecker) expectEdit(m *machine, o protocol.ContextOperationVariant, out core.Output, e *expectation) {
-	stored := protocol.StoredContextEdit{}
-	var named *protocol.ContextTargets
-	wants := func(modelItem) bool { return true }
-	switch o := o.(type) {
-	case *protocol.SetInclusion:
-		if o.Included {
-			stored.Op = protocol.EditInclude
-			stored.IDs, stored.Returns, e.ignored, e.kind = w.toInclude(&o.ContextTargets)
-			break
-		}
-		named, stored.Op = &o.ContextTargets, protocol.EditExclude
-		wants = func(i modelItem) bool { return !i.excluded }
-	case *protocol.PruneByIndices:
-		named, stored.Op = &o.ContextTargets, protocol.EditDelete
-	case *protocol.Pin:
-		named, stored.Op = &o.ContextTargets, map[bool]string{true: protocol.EditPin, false: protocol.EditUnpin}[o.Pinned]
-		wants = func(i modelItem) bool { return i.pinned != o.Pinned }
-	case *protocol.Prune:
-		stored.Op = protocol.EditPrune
-		stored.IDs, e.kind = w.prunable(m, o)
-	case *protocol.Replace:
-		stored.Op, stored.Text = protocol.EditReplace, &o.Text
-		stored.IDs, e.kind = w.toReplace(o)
+	row, known := modelOperations()[protocol.ContextMethod(o)]
+	if !known {
+		w.report("the model of the context has no row for %T: add it to modelOperations", o)
+		return
 	}
-	if named != nil {
-		stored.IDs, e.ignored, e.kind = w.targets(named, stored.Op == protocol.EditDelete, wants)
-	}
+	stored := row.expect(w, m, o, e)
 	w.addPlaceholderCosts(&stored, out)
 	e.changed = len(stored.IDs)
 	w.edit(e, stored)
+}
+
+// expectTargets adds the items among named ones that an edit changes, to the expectation and the edit.
+func (w *contextChecker) expectTargets(
+	named *protocol.ContextTargets, stored *protocol.StoredContextEdit, e *expectation, wants func(modelItem) bool,
+) {
+	stored.IDs, e.ignored, e.kind = w.targets(named, stored.Op == protocol.EditDelete, wants)
 }
 
 // targets returns the ids of the items that a client names, in order, each once.
@@ -154,7 +140,7 @@ func (w *contextChecker) targets(named *protocol.ContextTargets, whole bool, wan
 	return ids, ignored, ""
 }
 
-// prunable returns the ids of what a prune excludes.
+// prunable returns the ids of the items that a prune excludes.
 func (w *contextChecker) prunable(m *machine, p *protocol.Prune) (ids []string, kind protocol.Kind) {
 	turns := map[string]int{}
 	for n, turn := range m.thread.View(true).Turns {

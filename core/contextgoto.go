@@ -18,7 +18,7 @@ func (in GotoContext) apply(s *step) { s.gotoContext(in) }
 // gotoContext records a line for each undo or redo, because every version of this program can replay
 // those.
 func (s *step) gotoContext(in GotoContext) {
-	if s.stale(in.To, in.Expected) {
+	if s.rejectStale(in.To, in.Expected) {
 		return
 	}
 	undo, redo, err := s.context.PathTo(in.Revision)
@@ -39,8 +39,6 @@ func (s *step) gotoContext(in GotoContext) {
 		changes = append(changes, e.Changes()...)
 	}
 	s.endTrim(c, nil)
-	s.reply(in.To, protocol.ContextGotoResponse{Revision: s.context.Revision(), Undone: undo, Redone: redo,
-		Usage: s.contextUsage()})
-	s.notifyTrim(c)
-	s.contextChanged(history.JoinChanges(changes))
+	s.answerEdit(in.To, protocol.ContextGotoResponse{Revision: s.context.Revision(), Undone: undo, Redone: redo,
+		Usage: s.contextUsage()}, c, history.JoinChanges(changes))
 }

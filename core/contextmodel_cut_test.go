@@ -160,7 +160,7 @@ func (m *contextModel) unTrim() {
 		case gone && !m.items[i].hidden:
 			m.items[i].modelVisibility = modelVisibility{hidden: true}
 		case shown(i) && m.items[i].hidden && !gone:
-			m.items[i].modelVisibility = modelVisibility{pinned: m.items[i].pinned}
+			m.items[i].modelVisibility = m.items[i].restored()
 		}
 	}
 }
@@ -329,12 +329,13 @@ func (w *contextChecker) checkCompaction(out core.Output, was, now []protocol.Co
 	}
 	for _, i := range now[:summary] {
 		if i.Category != protocol.CategoryUserMessage && !w.staysPinned(i) && !w.describesEnvironment(i) &&
-			!returnsIn(out, i.ID) {
+			!editedIn(out, i.ID) {
 			w.report("a compaction leaves %s %q before its summary", i.Category, i.Preview)
 		}
 	}
 	for _, i := range was {
-		if w.staysPinned(i) && !slices.ContainsFunc(now, func(n protocol.ContextItem) bool { return n.ID == i.ID }) {
+		stays := slices.ContainsFunc(now, func(n protocol.ContextItem) bool { return n.ID == i.ID })
+		if w.staysPinned(i) && !stays && !editedIn(out, i.ID) {
 			w.report("a compaction takes out %s, which is pinned", i.ID)
 		}
 	}

@@ -47,8 +47,9 @@ func TestReturnedItemsAreInThePrompt(t *testing.T) {
 	})
 }
 
-// returnsIn reports whether an edit that waited for the end of the turn brings an item back in the same step.
-func returnsIn(out core.Output, id string) bool {
+// editedIn reports whether an edit that waited for the end of the turn names an item in the same step: it can bring the
+// item back, or delete it.
+func editedIn(out core.Output, id string) bool {
 	return slices.ContainsFunc(out.Lines, func(l protocol.RolloutLine) bool {
 		return applies(l) && strings.Contains(string(l.Payload), `"`+id+`"`)
 	})
@@ -130,8 +131,8 @@ func (m *contextModel) half(place int) int {
 	return same[other]
 }
 
-// toInclude returns the ids of what an include changes, in order, each once. returns is set if one of them is not in
-// the list.
+// toInclude returns the ids of the items that an include changes, in order, each once. returns is set if one of
+// them is not in the list.
 func (w *contextChecker) toInclude(named *protocol.ContextTargets) (ids []string, returns bool, ignored int,
 	kind protocol.Kind) {
 	m := w.model

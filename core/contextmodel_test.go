@@ -42,13 +42,6 @@ type modelItem struct {
 	modelVisibility
 }
 
-// modelVisibility is the effect of edits on an item.
-type modelVisibility struct {
-	hidden, deleted, excluded, pinned, replaced bool
-	says                                        int64
-	text, note                                  string
-}
-
 // modelEdit is an edit with the flags of all items before and after it.
 type modelEdit struct {
 	op            string
@@ -339,9 +332,10 @@ func (m *contextModel) readEdit(payload json.RawMessage) {
 		}
 		m.enter(e.Op, before, deleted)
 		m.pairAgain()
-	case protocol.EditExclude, protocol.EditInclude, protocol.EditDelete, protocol.EditPrune, protocol.EditMask,
-		protocol.EditPin,
-		protocol.EditUnpin, protocol.EditReplace, protocol.EditRestore:
+	default:
+		if modelEffectOf(e.Op) == nil && e.Op != protocol.EditRestore {
+			return
+		}
 		before := m.fates()
 		m.enter(e.Op, before, m.make(&e))
 		if e.Op == protocol.EditRestore || e.Returns {
@@ -355,13 +349,16 @@ func (m *contextModel) make(e *protocol.StoredContextEdit) (places []int) {
 	if e.Op == protocol.EditRestore {
 		m.unTrim()
 		for i, item := range m.items {
-			if !item.hidden && (item.deleted || item.excluded || item.replaced) {
-				m.items[i].modelVisibility = modelVisibility{pinned: item.pinned}
+			if !item.hidden {
+				m.items[i].modelVisibility = item.restored()
 			}
 		}
 		return nil
 	}
-	last := -1
+	last, effect := -1, modelEffectOf(e.Op)
+	if effect == nil {
+		return nil
+	}
 	for i, id := range e.IDs {
 		place := m.place(id)
 		returns := e.Op == protocol.EditInclude && e.Returns
@@ -371,37 +368,15 @@ func (m *contextModel) make(e *protocol.StoredContextEdit) (places []int) {
 		}
 		last = place
 		places = append(places, place)
-		says := m.items[place].says
 		if i < len(e.Tokens) {
-			says = min(max(e.Tokens[i], 0), 1<<31-1)
+			m.items[place].says = min(max(e.Tokens[i], 0), 1<<31-1)
 		}
-		m.items[place].become(e, says)
+		effect(&m.items[place].modelVisibility, e)
 		if i < len(e.Notes) && e.Op != protocol.EditInclude {
 			m.items[place].note = e.Notes[i]
 		}
 	}
 	return places
-}
-
-func (f *modelVisibility) become(e *protocol.StoredContextEdit, says int64) {
-	f.says = says
-	switch e.Op {
-	case protocol.EditExclude, protocol.EditPrune, protocol.EditMask:
-		f.excluded = true
-	case protocol.EditInclude:
-		f.excluded, f.says, f.note = false, 0, ""
-		f.hidden, f.deleted = f.hidden && !e.Returns, f.deleted && !e.Returns
-	case protocol.EditDelete:
-		f.deleted = true
-	case protocol.EditPin:
-		f.pinned = true
-	case protocol.EditUnpin:
-		f.pinned = false
-	case protocol.EditReplace:
-		if f.replaced, f.text = e.Text != nil, ""; e.Text != nil {
-			f.text = *e.Text
-		}
-	}
 }
 
 func (m *contextModel) place(id string) int {

@@ -187,7 +187,7 @@ func cutNoticeText(p gjson.Result) string {
 		durationText(p.Get("compactDurationMs")))
 }
 
-// draftText returns the draft of a compaction, with what its summary loses.
+// draftText returns the draft of a compaction, with the losses of its summary.
 func draftText(p gjson.Result) string {
 	text := words("draft", p.Get("draftId").Str, p.Get("strategy").Str, "revision="+p.Get("revision").Raw,
 		p.Get("tokensBefore").Raw, "to", p.Get("tokensAfter").Raw, "tokens",

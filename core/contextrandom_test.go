@@ -151,7 +151,7 @@ func (e *explorer) told(revision *int64, operations []protocol.ContextOperation)
 	return told, nil
 }
 
-// state returns the next request and what is shown of the context, without the revision.
+// state returns the next request and the list of the context, without the revision.
 func (e *explorer) state() string {
 	full := e.thread.ContextItems()
 	return encode(e.thread.Prompt().Items) + encode(full.Items) + encode(full.Usage)
@@ -265,25 +265,14 @@ func (e *explorer) expected(t *rapid.T) *int64 {
 }
 
 func (e *explorer) operation(t *rapid.T) protocol.ContextOperationVariant {
-	switch rapid.IntRange(0, 8).Draw(t, "operation") {
-	case 0, 1, 2:
-		return &protocol.SetInclusion{ContextTargets: e.targets(t), Included: rapid.IntRange(0, 2).Draw(t, "included") == 0}
-	case 3:
-		return &protocol.PruneByIndices{ContextTargets: e.targets(t)}
-	case 4:
-		return &protocol.Pin{ContextTargets: e.targets(t), Pinned: rapid.Bool().Draw(t, "pinned")}
-	case 5, 6:
-		return &protocol.Prune{Categories: rapid.SliceOfN(rapid.SampledFrom(protocol.ContextCategories()), 0, 4).Draw(t,
-			"categories"), Range: e.pruneRange(t)}
+	o := sample.Operations{
+		Int:     func(n int, label string) int { return rapid.IntRange(0, n-1).Draw(t, label) },
+		Targets: func() protocol.ContextTargets { return e.targets(t) },
 	}
-	o := &protocol.Replace{Text: rapid.SampledFrom([]string{"short", "", "two\nlines", "…"}).Draw(t, "text")}
-	switch named := e.targets(t); {
-	case len(named.IDs) > 0:
-		o.ID = &named.IDs[0]
-	case len(named.Indices) > 0:
-		o.Index = &named.Indices[0]
+	for _, turn := range e.thread.View(true).Turns {
+		o.Turns = append(o.Turns, turn.ID)
 	}
-	return o
+	return o.Draw(t)
 }
 
 // targets draws items, by ids, indices or both, some of them invalid or not in the list.
@@ -302,24 +291,6 @@ func (e *explorer) targets(t *rapid.T) (named protocol.ContextTargets) {
 		named.Indices = rapid.SliceOfN(rapid.Int64Range(-1, int64(len(list))), 0, 5).Draw(t, "indices")
 	}
 	return named
-}
-
-func (e *explorer) pruneRange(t *rapid.T) *protocol.PruneRange {
-	r := &protocol.PruneRange{Word: rapid.SampledFrom([]string{"", protocol.RangeAll, protocol.RangeFirstTurns,
-		protocol.RangeBeforeTurn, protocol.RangeKeepLastTurns, protocol.RangeKeepLastOutputs}).Draw(t, "range")}
-	switch r.Word {
-	case "":
-		return nil
-	case protocol.RangeBeforeTurn:
-		turns := []string{"no turn"}
-		for _, turn := range e.thread.View(true).Turns {
-			turns = append(turns, turn.ID)
-		}
-		r.TurnID = rapid.SampledFrom(turns).Draw(t, "turn")
-	default:
-		r.Count = rapid.Uint32Range(0, 4).Draw(t, "count")
-	}
-	return r
 }
 
 func (e *explorer) readContext(t *rapid.T) {

@@ -103,12 +103,12 @@ func (t *Thread) ContextRevision() int64 { return t.context.Revision() }
 // NextPrompt returns the request of a turn that starts now, without the user's input, and its cost in
 // tokens. While a turn is active it returns the next request of that turn.
 func (t *Thread) NextPrompt(env TurnEnv) (p *Prompt, tokens int64) {
-	if t.active == nil {
+	if t.isIdle() {
 		t.applyEnv(env)
 		t.setServerTools(env.Tools, env.Provider.ContextWindow)
 	}
 	p, tokens = t.Prompt(), t.PromptTokens()
-	if t.active != nil {
+	if !t.isIdle() {
 		return p, tokens
 	}
 	for _, m := range t.newNotices(env) {

@@ -5,7 +5,6 @@ import (
 	"strings"
 	"time"
 
-	"appserver/core/pure/toolspec"
 	"appserver/protocol"
 )
 
@@ -20,7 +19,7 @@ func (in ContinueTurn) apply(s *step) {
 	s.applyEnv(in.Env)
 	s.restoreTurn(in.Env)
 	s.notifyStatus()
-	if s.active != nil {
+	if !s.isIdle() {
 		s.notify(protocol.TurnStartedNotification{ThreadID: s.state.ID, Turn: s.activeTurnView()})
 	}
 	s.askAgain()
@@ -33,7 +32,7 @@ func (s *step) restoreTurn(env TurnEnv) {
 	if wait != nil {
 		calls = s.callsToRestore()
 	}
-	if len(calls) == 0 || !calls[0].canAsk() {
+	if len(calls) == 0 || !s.canAsk(calls[0]) {
 		s.endDanglingTurn()
 		return
 	}
@@ -41,11 +40,10 @@ func (s *step) restoreTurn(env TurnEnv) {
 	s.failed = false
 	s.setServerTools(env.Tools, env.Provider.ContextWindow)
 	last := s.transcript.Last()
-	s.active = &turn{
-		id: last.ID, startedAt: calls[0].askedAt, env: env, schema: wait.OutputSchema, calls: calls,
-		hasUsage:   s.state.Usage.Total.TotalTokens > 0,
-		uncaptured: env.Tracking.Worktree && s.state.CheckpointIndex(last.ID) < 0 && !wait.Uncaptured,
-	}
+	t := &turn{id: last.ID, startedAt: calls[0].askedAt, env: env}
+	t.schema, t.calls, t.hasUsage = wait.OutputSchema, calls, s.state.Usage.Total.TotalTokens > 0
+	t.uncaptured = env.Tracking.Worktree && s.state.CheckpointIndex(last.ID) < 0 && !wait.Uncaptured
+	s.becomeRestored(t)
 	if last.StartedAt != nil {
 		s.active.startedAt = time.Unix(*last.StartedAt, 0)
 	}
@@ -61,16 +59,13 @@ func (s *step) restoreTurn(env TurnEnv) {
 	}
 }
 
-// redactedMark is what the log has instead of a secret.
+// redactedMark is the text in the log in place of a secret.
 const redactedMark = "[redacted]"
 
-// canAsk reports whether calls of the tool can ask the client.
-func (c *toolCall) canAsk() bool {
-	switch c.call.Name {
-	case toolspec.UpdatePlan, toolspec.WriteStdin, toolspec.ViewImage, toolspec.Recall, toolspec.ToolSearch:
-		return false
-	}
-	return true
+// canAsk reports whether calls of the tool can ask the client. Tools of clients and servers can.
+func (t *Thread) canAsk(c *toolCall) bool {
+	tool := t.builtInTool(c.call.Name)
+	return tool == nil || tool.asks
 }
 
 // callsToRestore returns the calls of the resumable turn that have no output. It returns nil if one of
@@ -98,16 +93,16 @@ func (s *step) callsToRestore() (calls []*toolCall) {
 // askAgain sends the request of a restored turn again. It reads files of a patch and awaits tools of
 // servers first. It captures the worktree if that was not completed.
 func (s *step) askAgain() {
-	if s.active == nil {
+	if s.isIdle() {
 		return
 	}
 	if s.state.Waiting.Uncaptured && s.state.CheckpointIndex(s.active.id) < 0 {
 		s.beginCheckpoint()
 	}
 	if s.active.env.ToolsPending {
-		s.active.toolsEffect = s.newEffect()
-		s.active.modelEffects = append(s.active.modelEffects, s.active.toolsEffect)
-		s.effect(AwaitTools{ID: s.active.toolsEffect})
+		s.active.awaitTools = s.newEffect()
+		s.active.modelEffects = append(s.active.modelEffects, s.active.awaitTools)
+		s.effect(AwaitTools{ID: s.active.awaitTools})
 	}
 	s.advance()
 }

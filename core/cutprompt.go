@@ -23,7 +23,7 @@ func (s *step) cutTo(u *protocol.TokenUsageBreakdown, counted history.Tokens) in
 // fillsWindow reports whether the provider has read exactly as many tokens as its window holds. A whole prompt leaves
 // room for an answer, and other providers refuse one that does not. A prompt that is mostly cached was not cut.
 func (s *step) fillsWindow(u *protocol.TokenUsageBreakdown) bool {
-	if s.active == nil || u.CachedInputTokens > u.InputTokens/2 {
+	if s.isIdle() || u.CachedInputTokens > u.InputTokens/2 {
 		return false
 	}
 	p := &s.active.env.Provider

@@ -12,38 +12,53 @@
 //
 // # Effects
 //
-// An effect is work outside of the core. It has an id and ends with exactly one terminal input with this
-// id: [ModelDone] or [ModelFailed] for [ModelRequest], [ToolDone] for [RunTool], [TimerFired] for [Timer].
+// An effect is work outside of the core. An effect with an id ends with exactly one terminal input with this
+// id: [ModelDone] or [ModelFailed] for [ModelRequest], [ToolDone] for [RunTool], [TimerFired] for [Timer], and so on.
 // The terminal input also follows a [Cancel]. An input of an effect that the thread does not wait for
-// changes nothing.
+// changes nothing. An effect without an id, such as [RecordName], has no terminal input.
 //
 // # Context
 //
 // The model receives the history after its edits ([appserver/core/pure/history]). Clients name items by ids.
 // [EditContext], [UndoContext], [RedoContext] and [RestoreContext] are accepted at any time, and each
-// records one line. A pending request keeps its [Prompt]. The next request has the context of that time.
-// [ContextChanged] notifies clients.
+// records one line. An operation of [EditContext] is a file of package history, with a row in its operations and a
+// row in contextEdits of package protocol. The core treats all of them alike. A pending request keeps its [Prompt].
+// The next request has the context of that time. [ContextChanged] notifies clients.
 //
 // # Turns
 //
-// A turn has one of five states: a model request is pending; tools run; it waits for an approval; it has
-// finished, and turn/completed is delayed for slow clients; or it is interrupted, and its effects have
-// not ended yet. Each turn sends exactly one turn/completed, and nothing after it.
+// A turn has a named state: it prepares a model request, has one pending, waits to retry it, compacts the context,
+// runs calls, ends, and so on. turnmachine.go has the states, the changes that are permitted, and one function for
+// each change; docs/turns.md has their table. A change without a row, or a turn that waits for nothing, sets the Fault
+// of the [Output], and the engine loads the thread again. Each turn sends exactly one turn/completed, and nothing
+// after it.
 //
 // A turn that waits only for the answer of a client about one call is in the log as such, by a turn_waiting
 // line. A thread that is loaded again continues it: [Resume] starts the call again, and the call asks. All
 // other turns without an end are closed as interrupted.
 //
+// # Tools
+//
+// A call of a tool has a kind, which is an interface. It starts the call, and it asks, accepts, declines, shows and
+// aborts the call if the kind can do that. A tool is one file with its kind and its builtInTool, and builtintools.go
+// lists it. The builtInTool has the specification for the prompt, the condition to offer it, and the function that
+// decodes the arguments to the kind. A call of an unknown name is answered with the names of the tools.
+//
+// addCalls in tools.go records the calls of an answer. advance starts them, and requests the model when all are done.
+// completeCall gives a call its output. It does not start the next call: handlers of inputs do, by effectOfCallEnded or
+// advance.
+//
 // # Files
 //
 // A file uses the files before it in this list, and few after it:
 //
-//   - options.go, input.go and output.go have what enters and leaves the machine.
-//   - thread.go, turnstate.go, callstate.go and terminalstate.go have its data.
-//   - step.go has what every step uses: record a line, send a message, start an effect.
-//   - items.go, contextchange.go, policy.go, callresult.go and closeturn.go have what many inputs share:
-//     the items that clients see, changes of the context, the rules for tools, results of calls, the end
-//     of an interrupted turn.
+//   - options.go, input.go and output.go have the types that enter and leave the machine. entry.go has Step.
+//   - thread.go, turnstate.go, callstate.go and terminalstate.go have its data. turnmachine.go changes the state of
+//     a turn.
+//   - step.go has the actions of every step: record a line, send a message, start an effect.
+//   - items.go, usage.go, status.go, contextchange.go, policy.go, callresult.go and closeturn.go serve many
+//     inputs: the items that clients see, the tokens of requests, the status of the thread, changes of the
+//     context, the rules for tools, results of calls, the end of an interrupted turn.
 //   - prompt.go, offeredtools.go and environment.go build the model request.
 //   - resumable.go and continueturn.go have the turns that outlive their server.
 //   - modelrequest.go, compact.go, tools.go, approval.go and a file for each tool run a turn. They are one

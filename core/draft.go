@@ -162,7 +162,7 @@ func (s *step) auditDraft(d *draft) {
 
 // expired reports whether the context has changed since the draft was made.
 func (s *step) expired(d *draft) bool {
-	return d.revision != s.context.Revision() || d.items != s.context.Len() || s.active != nil
+	return d.revision != s.context.Revision() || d.items != s.context.Len() || !s.isIdle()
 }
 
 func (s *step) commitDraft(in CommitCompaction) {

@@ -1,5 +1,7 @@
 package core
 
+import "slices"
+
 // OfferAs copies the offered tools of another thread. They are not in the rollout: a resumed thread
 // has those of its environment.
 func (t *Thread) OfferAs(other *Thread) {
@@ -9,7 +11,7 @@ func (t *Thread) OfferAs(other *Thread) {
 
 // Window returns the context window of the active turn, in tokens, or nil.
 func (t *Thread) Window() *int64 {
-	if t.active == nil {
+	if t.isIdle() {
 		return nil
 	}
 	return t.active.env.Provider.ContextWindow
@@ -24,4 +26,29 @@ func (t *Thread) UndoRedo() (undo, redo int64) {
 		redo = e.Revision
 	}
 	return undo, redo
+}
+
+// Transitions returns the changes of the turn's state within a step, each as "from → to".
+func (o Output) Transitions() (changes []string) {
+	for _, c := range o.transitions {
+		changes = append(changes, string(c.from)+" → "+string(c.to))
+	}
+	return changes
+}
+
+// TurnTransitions returns the states of a turn, and all changes that the machine permits.
+func TurnTransitions() (states, changes []string) {
+	pending := []turnState{turnIdle}
+	for len(pending) > 0 {
+		from := pending[0]
+		pending = pending[1:]
+		if slices.Contains(states, string(from)) {
+			continue
+		}
+		states, pending = append(states, string(from)), append(pending, from.next()...)
+		for _, to := range from.next() {
+			changes = append(changes, string(from)+" → "+string(to))
+		}
+	}
+	return states, changes
 }

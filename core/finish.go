@@ -7,23 +7,28 @@ import (
 // finishTurn sets the outcome of the turn. It completes once its effects have ended and the delay
 // of turn/completed is over.
 func (s *step) finishTurn(status protocol.TurnStatus, err *protocol.TurnError) {
-	s.active.outcome = &outcome{status, err}
-	s.completeWhenIdle()
+	s.becomeEnding(status, err)
+	s.completeOnceEnded()
 }
 
-func (s *step) completeWhenIdle() {
+// completeOnceEnded completes a turn that has an outcome, if its effects have ended and the delay is over. Each handler
+// of the end of an effect calls it, directly or by effectOfCallEnded.
+func (s *step) completeOnceEnded() {
 	t := s.active
-	if t == nil || t.outcome == nil || len(t.modelEffects)+len(t.toolEffects) > 0 {
+	if !s.isEnding() || len(t.modelEffects)+len(t.toolEffects) > 0 {
 		return
 	}
 	if wait := t.notBefore.Sub(s.Now); wait > 0 && len(s.waiting) == 0 {
+		if !s.isDelayed() {
+			s.becomeDelayed()
+		}
 		if t.timer == 0 {
 			t.timer = s.newEffect()
 			s.effect(Timer{ID: t.timer, Delay: wait})
 		}
 		return
 	}
-	s.stopTimer() // the timer of an earlier end
+	s.stopDelay() // the timer of an earlier end
 	s.completeTurn()
 }
 
@@ -34,7 +39,7 @@ func (s *step) completeTurn() {
 	s.completeOpenCalls()
 	s.recordCancelled()
 	s.recordEnd(t)
-	s.active = nil
+	s.becomeIdle()
 	s.failed = t.outcome.status == protocol.TurnFailed
 	s.out.Sync = true
 	if t.hasUsage {

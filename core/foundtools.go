@@ -24,23 +24,42 @@ func (t *Thread) callableTools() []ToolSpec {
 	return tools
 }
 
-// findTools returns the output of a call of tool_search. The definitions follow as messages before the next request.
-func (s *step) findTools(arguments string) string {
-	query, err := toolspec.ParseToolQuery(arguments)
-	if err != nil {
-		return argumentsText(err)
+func searchTool() builtInTool {
+	return builtInTool{
+		name:    toolspec.ToolSearch,
+		spec:    func(t *Thread) ToolSpec { return toolspec.SearchSpec(t.searched.text) },
+		offered: (*Thread).searchesTools,
+		decode: func(_ *step, c *toolCall) (callKind, error) {
+			query, err := toolspec.ParseToolQuery(c.call.Arguments)
+			return &searchCall{query}, err
+		},
 	}
+}
+
+// searchesTools reports whether tools of servers are found by a search.
+func (t *Thread) searchesTools() bool { return t.searched.text != "" }
+
+// searchCall is a call of tool_search.
+type searchCall struct{ toolspec.ToolQuery }
+
+func (k *searchCall) readsOnly(*step) bool { return false }
+
+// start completes the call with the names of the tools. Their definitions follow as messages before the next request.
+func (k *searchCall) start(s *step, c *toolCall) {
 	var lines []string
 	left, known := s.outputTokens(), s.definitions()
-	for _, tool := range s.matchingTools(query) {
+	for _, tool := range s.matchingTools(k.ToolQuery) {
 		note, cost := s.offerDefinition(tool, known, left)
 		left -= cost
 		lines = append(lines, "- "+tool.Name+note)
 	}
 	if len(lines) == 0 {
-		return "No tool matches. Try other words. The servers and the numbers of their tools: " + s.searched.text + "."
+		s.completeCall(c,
+			"No tool matches. Try other words. The servers and the numbers of their tools: "+s.searched.text+".")
+		return
 	}
-	return fmt.Sprintf("Found. Call a tool with %s and its name.\n%s", toolspec.CallTool, strings.Join(lines, "\n"))
+	s.completeCall(c, fmt.Sprintf("Found. Call a tool with %s and its name.\n%s", toolspec.CallTool,
+		strings.Join(lines, "\n")))
 }
 
 // matchingTools returns the tools that a search finds, best first.

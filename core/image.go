@@ -26,41 +26,54 @@ type ImageRead struct {
 
 func (in ImageRead) apply(s *step) { s.imageRead(in) }
 
-func (s *step) startViewImage(c *toolCall) {
-	path, err := toolspec.ParseImage(c.call.Arguments, s.state.Settings.Cwd)
-	if err != nil {
-		s.rejectArguments(c, err)
+func imageTool() builtInTool {
+	return builtInTool{
+		name:    toolspec.ViewImage,
+		spec:    func(*Thread) ToolSpec { return toolspec.ImageSpec },
+		offered: func(t *Thread) bool { return t.capabilities.Images },
+		decode: func(s *step, c *toolCall) (callKind, error) {
+			path, err := toolspec.ParseImage(c.call.Arguments, s.state.Settings.Cwd)
+			return &imageCall{path, err}, nil
+		},
+	}
+}
+
+// imageCall is a call of view_image. A call with an error reads nothing, so it can run beside others as well.
+type imageCall struct {
+	path string // absolute
+	err  error
+}
+
+func (k *imageCall) readsOnly(*step) bool { return true }
+
+func (k *imageCall) start(s *step, c *toolCall) {
+	if k.err != nil {
+		s.rejectArguments(c, k.err)
 		return
 	}
-	c.image = path
-	c.state, c.effect = callRunning, s.newEffect()
-	s.active.toolEffects = append(s.active.toolEffects, c.effect)
-	s.effect(
-		ReadImage{ID: c.effect, TurnID: s.active.id, Path: c.image, Confined: !toolspec.Unconfined(s.state.Settings.Sandbox)})
+	s.effect(ReadImage{ID: s.runCall(c), TurnID: s.active.id, Path: k.path,
+		Confined: !toolspec.Unconfined(s.state.Settings.Sandbox)})
 }
 
 func (s *step) imageRead(in ImageRead) {
-	c := s.runningCall(in.Effect)
-	if c == nil || !removeEffect(&s.active.toolEffects, in.Effect) {
+	c, k := endedCall[*imageCall](s, in.Effect)
+	if c == nil {
 		return
 	}
 	switch {
-	case s.active.outcome != nil:
+	case s.isEnding():
 		s.completeCall(c, abortedOutputText)
-		s.completeWhenIdle()
-		return
 	case in.Err != nil:
-		s.completeCall(c, fmt.Sprintf("The image %s cannot be shown: %v", c.image, in.Err))
+		s.completeCall(c, fmt.Sprintf("The image %s cannot be shown: %v", k.path, in.Err))
 	default:
-		s.showImage(c, in.URL)
+		k.complete(s, c, in.URL)
 	}
-	s.advance()
+	s.effectOfCallEnded()
 }
 
-// showImage completes the call with the image as output, so that edits of the output cover the
-// image.
-func (s *step) showImage(c *toolCall, url string) {
-	c.item = s.newItem(&protocol.ImageViewItem{ID: c.call.ID, Path: c.image}, s.Now)
+// complete ends the call with the image as output, so that edits of the output cover the image.
+func (k *imageCall) complete(s *step, c *toolCall, url string) {
+	c.item = s.newItem(&protocol.ImageViewItem{ID: c.call.ID, Path: k.path}, s.Now)
 	s.notifyStarted(c.item)
 	s.completeItem(c.item, nil)
 	s.completeCallWith(c,

@@ -7,11 +7,27 @@ import (
 	"appserver/protocol"
 )
 
+// TurnInterrupt interrupts the active turn.
+type TurnInterrupt struct {
+	To     protocol.Caller
+	TurnID string
+}
+
 func (in TurnInterrupt) apply(s *step) { s.turnInterrupt(in) }
+
+// EndTurn interrupts the active turn before the thread is archived, deleted or replaced. A finished
+// turn keeps its outcome. turn/completed is not delayed.
+type EndTurn struct{}
 
 func (EndTurn) apply(s *step) { s.endTurn() }
 
+// ReleaseTurn completes a finished turn whose turn/completed is delayed.
+type ReleaseTurn struct{}
+
 func (ReleaseTurn) apply(s *step) { s.completePendingTurn() }
+
+// Shutdown ends the active turn, unless it waits for an answer only. There is no response.
+type Shutdown struct{}
 
 func (Shutdown) apply(s *step) { s.shutdown() }
 
@@ -20,7 +36,7 @@ func (s *step) turnInterrupt(in TurnInterrupt) {
 	switch {
 	case wait != nil && (in.TurnID == "" || in.TurnID == wait.TurnID):
 		s.interruptResumable(in.To)
-	case s.active == nil:
+	case s.isIdle():
 		s.reject(in.To, protocol.Refuse(protocol.KindNoActiveTurn, "no active turn to interrupt"))
 	case in.TurnID != "" && in.TurnID != s.active.id:
 		s.reject(in.To, s.errWrongTurn("expected active turn id %s but found %s", in.TurnID))
@@ -50,7 +66,7 @@ func (s *step) errWrongTurn(format, expected string) *protocol.Error {
 // finished keeps its outcome; only the commands of the user that it waits for end.
 func (s *step) interrupt() {
 	t := s.active
-	if t.outcome != nil {
+	if s.isEnding() {
 		s.cancelUserCommands()
 		return
 	}
@@ -59,11 +75,10 @@ func (s *step) interrupt() {
 	}
 	if t.retry != 0 {
 		s.effect(Cancel{t.retry})
-		t.retry = 0
 	}
 	s.cancelWaits()
 	s.cancelQuestions()
-	asking := s.awaitsApproval() || t.awaitsUserInput()
+	asking := s.awaitsApproval() || t.asks(protocol.FlagWaitingOnUserInput)
 	for _, c := range t.calls {
 		s.abortCall(c)
 	}
@@ -73,25 +88,24 @@ func (s *step) interrupt() {
 	if t.compaction != nil {
 		s.endCompaction()
 	}
-	t.request = nil
 	s.finishTurn(protocol.TurnInterrupted, nil)
 }
 
 // endTurn interrupts the active turn and does not delay turn/completed.
 func (s *step) endTurn() {
-	if s.active == nil {
+	if s.isIdle() {
 		return
 	}
 	s.active.notBefore = time.Time{}
-	s.stopTimer()
+	s.stopDelay()
 	s.interrupt()
-	s.completeWhenIdle()
+	s.completeOnceEnded()
 }
 
 // completePendingTurn completes a turn whose turn/completed is delayed. Requests call it first if
 // they need the turn to be over.
 func (s *step) completePendingTurn() {
-	if s.active.completionPending() {
+	if s.isDelayed() {
 		s.endTurn()
 	}
 }
@@ -105,7 +119,7 @@ func (s *step) shutdown() {
 	s.waiting = nil
 	s.cancelCaptures()
 	s.endTerminals()
-	if s.active == nil && s.announcedEnd != nil {
+	if s.isIdle() && s.announcedEnd != nil {
 		s.closeDanglingTurn()
 	}
 	if len(s.waitingEdits) == 0 { // they are applied at the end of the turn
@@ -126,5 +140,5 @@ func (s *step) leave() {
 	for _, id := range s.OpenRequests() {
 		s.notify(protocol.ServerRequestResolvedNotification{ThreadID: s.state.ID, RequestID: id})
 	}
-	s.active = nil
+	s.becomeIdle()
 }

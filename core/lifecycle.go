@@ -7,15 +7,6 @@ import (
 	"appserver/protocol"
 )
 
-// Step applies an input. The package documentation states the order in which to use the output.
-func (t *Thread) Step(stamp Stamp, in Input) Output {
-	s := &step{Thread: t, Stamp: stamp}
-	in.apply(s)
-	s.recordWait()
-	s.finishStep()
-	return s.out
-}
-
 // ID returns the thread's id.
 func (t *Thread) ID() string { return t.state.ID }
 
@@ -38,12 +29,58 @@ func (t *Thread) OpenCallers() []protocol.Caller {
 	return callers
 }
 
+// Start begins a new thread.
+type Start struct {
+	To       protocol.Caller
+	Meta     protocol.SessionMeta
+	Settings Settings
+	Options  Options
+	Env      TurnEnv
+	// Warnings are sent to the client, such as settings that have no effect.
+	Warnings []string
+	// Replaces is the id of the archived thread that this one succeeds, or "".
+	Replaces string
+	// History has the context items of a thread that begins with thread/resume, and Resumes the
+	// params. Both are nil for others.
+	History []protocol.ResponseItem
+	Resumes *protocol.ThreadResumeParams
+}
+
 func (in Start) apply(s *step) { s.start(in) }
+
+// Resume subscribes a client to a thread. Fresh is set if the thread was loaded for this request.
+// It takes the Settings and instructions then; a thread that was loaded before keeps its own.
+type Resume struct {
+	To     protocol.Caller
+	Params *protocol.ThreadResumeParams
+	Env    TurnEnv
+	Fresh  bool
+	// NoTurns is set if the thread cannot run turns in Env. A resumable turn stays resumable then.
+	NoTurns bool
+	// Settings are the current settings with the client's overrides.
+	Settings Settings
+	// BaseInstructions and DeveloperInstructions are the client's, or nil.
+	BaseInstructions, DeveloperInstructions *string
+	// Warnings are sent to the client: problems of the rollout.
+	Warnings []string
+}
 
 func (in Resume) apply(s *step) { s.resume(in) }
 
+// Read requests the thread's view.
+type Read struct {
+	To           protocol.Caller
+	IncludeTurns bool
+}
+
 func (in Read) apply(s *step) {
 	s.reply(in.To, protocol.ThreadReadResponse{Thread: s.responseView(in.IncludeTurns)})
+}
+
+// SetName changes the name of the thread.
+type SetName struct {
+	To   protocol.Caller
+	Name string
 }
 
 func (in SetName) apply(s *step) { s.setName(in) }
@@ -95,7 +132,7 @@ func (s *step) resume(in Resume) {
 	}
 	s.warn(in.Warnings)
 	s.warnOnce(in.Env.Warnings)
-	if in.Fresh && s.active == nil {
+	if in.Fresh && s.isIdle() {
 		s.expandEncrypted(&in.Env)
 	}
 	s.resendRequests(in.To.Conn)
@@ -137,11 +174,27 @@ func (s *step) setName(in SetName) {
 	s.effect(RecordName{Name: in.Name})
 }
 
+// StorageFailed reports a failed append to a thread that was loaded again from its rollout. Requests
+// has the requests that the client had not answered.
+type StorageFailed struct {
+	Err      error
+	Requests []uint64
+	// Turn is the id of the turn that clients know as active, or "".
+	Turn string
+	// Waits is set if the turn waited for an answer only before the step.
+	Waits bool
+	// WaitingEdits is set if edits of the context waited for the end of the turn.
+	WaitingEdits bool
+	// Settings are the settings before the step whose lines were lost.
+	Settings Settings
+}
+
 func (in StorageFailed) apply(s *step) { s.storageFailed(in) }
 
 // storageFailed fails the turn whose lines were lost.
 func (s *step) storageFailed(in StorageFailed) {
-	s.state.Settings, s.active, s.waiting = in.Settings, nil, nil
+	s.dropTurn()
+	s.state.Settings, s.waiting = in.Settings, nil
 	s.failed = in.Turn != "" || s.lastTurnFailed()
 	for _, id := range in.Requests {
 		s.notify(protocol.ServerRequestResolvedNotification{ThreadID: s.state.ID, RequestID: id})

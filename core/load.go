@@ -66,7 +66,8 @@ func (l *Loading) Snapshot(to io.Writer) error { return l.state.WriteSnapshot(to
 
 // Thread returns the thread after all lines are applied. The Loading must not be used afterwards.
 func (l *Loading) Thread(o Options) *Thread {
-	t := &Thread{state: l.state, context: &l.state.Context, transcript: &l.state.Transcript}
+	t := &Thread{state: l.state, context: &l.state.Context, transcript: &l.state.Transcript,
+		builtInTools: builtInTools()}
 	t.setOptions(o)
 	t.state.FinishLoad(o.Next, o.Name, o.NamedAt)
 	if o.Capabilities != nil {

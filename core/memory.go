@@ -3,6 +3,7 @@ package core
 import (
 	"slices"
 	"strings"
+	"time"
 
 	"appserver/core/pure/history"
 	"appserver/core/pure/toolspec"
@@ -53,7 +54,25 @@ type SetMemoryMode struct {
 
 func (Remember) effect() {}
 
-func (in Remembered) apply(s *step)    { s.remembered(in) }
+func (in Remembered) apply(s *step) { s.remembered(in) }
+
+// Memory is an entry of the memory.
+type Memory struct {
+	ID, Kind, Title, Text string
+	// Session is the thread that it comes from, Items are the ids of its context items.
+	Session string
+	Items   []string
+	At      time.Time
+}
+
+// Recalled ends a Recall. The best match is first.
+type Recalled struct {
+	Effect EffectID
+	Repo   string
+	Found  []Memory
+	Err    error
+}
+
 func (in Recalled) apply(s *step)      { s.recalled(in) }
 func (in SetMemoryMode) apply(s *step) { s.setMemoryMode(in) }
 
@@ -174,15 +193,15 @@ func (s *step) searchMemory(input []protocol.UserInput) {
 const recallRounds = 4
 
 func (s *step) recalled(in Recalled) {
-	if s.active == nil || !removeEffect(&s.active.modelEffects, in.Effect) {
+	if !s.endModelEffect(in.Effect) {
 		s.recallDone(in)
 		return
 	}
 	if in.Err != nil {
 		s.warnAboutMemory("What is remembered could not be searched: " + in.Err.Error())
 	}
-	if s.active.outcome != nil {
-		s.completeWhenIdle()
+	if s.isEnding() {
+		s.completeOnceEnded()
 		return
 	}
 	if text := s.reminderText(in, s.active.query); text != "" && text != s.context.Reminder() {

@@ -6,9 +6,28 @@ import (
 	"appserver/protocol"
 )
 
+// ModelDone ends a ModelRequest with the rest of the answer.
+type ModelDone struct {
+	Effect EffectID
+	Answer Answer
+	// PromptID is the hash of the request, as [RenderedPrompt.ID] returns it, or "".
+	PromptID string
+}
+
 func (in ModelDone) apply(s *step) { s.modelDone(in) }
 
+// ModelFailed ends a ModelRequest with an error.
+type ModelFailed struct {
+	Effect EffectID
+	Err    *ModelError
+	// PromptID has the meaning of ModelDone.
+	PromptID string
+}
+
 func (in ModelFailed) apply(s *step) { s.modelFailed(in) }
+
+// TimerFired ends a Timer.
+type TimerFired struct{ Effect EffectID }
 
 func (in TimerFired) apply(s *step) { s.timerFired(in) }
 
@@ -29,7 +48,7 @@ func (s *step) modelDone(in ModelDone) {
 		s.summaryDone(m, sent, in)
 		return
 	}
-	s.active.request, s.active.attempts, s.active.compactions = nil, attempts{}, 0
+	s.active.attempts, s.active.compactions = attempts{}, 0
 	counted := history.Tokens{}
 	if in.Answer.Usage != nil {
 		counted = s.countedInput(m)
@@ -87,7 +106,6 @@ func (s *step) modelFailed(in ModelFailed) {
 	if m == nil {
 		return
 	}
-	s.active.request = nil
 	if !s.dropEncrypted(in.Err) && !s.retry(in.Err) {
 		s.failRequest(s.explained(in.Err))
 	}
@@ -95,12 +113,11 @@ func (s *step) modelFailed(in ModelFailed) {
 
 func (s *step) timerFired(in TimerFired) {
 	switch t := s.active; {
-	case t == nil, in.Effect == 0:
+	case s.isIdle(), in.Effect == 0:
 	case t.timer == in.Effect:
 		t.timer = 0
-		s.completeWhenIdle()
+		s.completeOnceEnded()
 	case t.retry == in.Effect:
-		t.retry = 0
 		s.requestModel()
 	default:
 		s.waitTimerFired(in.Effect)

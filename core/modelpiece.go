@@ -7,6 +7,12 @@ import (
 	"appserver/protocol"
 )
 
+// ModelPiece is a streamed part of a model's answer.
+type ModelPiece struct {
+	Effect EffectID
+	Piece  Piece
+}
+
 func (in ModelPiece) apply(s *step) { s.modelPiece(in) }
 
 func (s *step) modelPiece(in ModelPiece) {

@@ -1,9 +1,36 @@
 package core
 
 import (
+	"strings"
+
 	"appserver/core/pure/history"
 	"appserver/protocol"
 )
+
+// modelRequest is an active model request, with the open items of its answer.
+type modelRequest struct {
+	effect EffectID
+	// revision and items identify the context for which the request was built.
+	revision  int64
+	items     int
+	message   *openMessage
+	reasoning *openReasoning
+	searches  []openSearch // started searches of the provider
+	// summary is set for a request for a summary. answer is its text.
+	summary bool
+	answer  strings.Builder
+}
+
+// takeSearch removes a search that has begun.
+func (m *modelRequest) takeSearch(id string) (openSearch, bool) {
+	for i, o := range m.searches {
+		if o.id == id {
+			m.searches = append(m.searches[:i], m.searches[i+1:]...)
+			return o, true
+		}
+	}
+	return openSearch{}, false
+}
 
 // requestModel sends the next model request, after an automatic compaction if one is due.
 func (s *step) requestModel() {
@@ -21,7 +48,7 @@ func (s *step) requestModel() {
 		return
 	}
 	id := s.newEffect()
-	t.request, t.calls = &modelRequest{effect: id, revision: s.context.Revision(), items: s.context.Len()}, nil
+	s.becomeRequesting(&modelRequest{effect: id, revision: s.context.Revision(), items: s.context.Len()})
 	t.modelEffects = append(t.modelEffects, id)
 	answered := t.notBefore.Add(-s.options.CompletedFloor)
 	if r != nil {
@@ -44,7 +71,7 @@ func (s *step) sendReviewRequest(r *review, e ModelRequest) {
 
 // activeRequest returns the model request of the effect, or nil if it was cancelled.
 func (s *step) activeRequest(id EffectID) *modelRequest {
-	if s.active == nil || s.active.request == nil || s.active.request.effect != id {
+	if s.isIdle() || s.active.request == nil || s.active.request.effect != id {
 		return nil
 	}
 	return s.active.request
@@ -54,11 +81,11 @@ func (s *step) activeRequest(id EffectID) *modelRequest {
 // complete the turn.
 func (s *step) endRequest(id EffectID) *modelRequest {
 	m := s.activeRequest(id)
-	if s.active == nil || !removeEffect(&s.active.modelEffects, id) {
+	if !s.endModelEffect(id) {
 		return nil
 	}
 	if m == nil {
-		s.completeWhenIdle()
+		s.completeOnceEnded()
 	}
 	return m
 }
@@ -89,6 +116,12 @@ func (s *step) failRequest(err *ModelError) {
 	default:
 		s.finishTurn(protocol.TurnFailed, turnError(err.Message, err))
 	}
+}
+
+// turnError returns the error of a turn whose model request failed.
+func turnError(message string, err *ModelError) *protocol.TurnError {
+	info := err.Info
+	return &protocol.TurnError{Message: message, CodexErrorInfo: &info, AdditionalDetails: protocol.OrNil(err.Details)}
 }
 
 // wasTooLong reports whether a request was refused because it does not fit. Words that are not known count if they
@@ -127,15 +160,15 @@ type ToolsKnown struct {
 func (in ToolsKnown) apply(s *step) { s.toolsKnown(in) }
 
 func (s *step) toolsKnown(in ToolsKnown) {
-	if s.active == nil || !removeEffect(&s.active.modelEffects, in.Effect) {
+	if !s.endModelEffect(in.Effect) {
 		return
 	}
 	s.setServerTools(in.Tools, s.active.env.Provider.ContextWindow)
 	switch {
-	case s.active.outcome != nil:
-		s.completeWhenIdle()
-	case s.active.toolsEffect == in.Effect:
-		s.active.toolsEffect = 0
+	case s.isEnding():
+		s.completeOnceEnded()
+	case s.active.awaitTools == in.Effect:
+		s.active.awaitTools = 0
 		s.advance()
 	default:
 		s.requestModelWhenReady()

@@ -29,7 +29,7 @@ func (t *Thread) TurnUnderWay() *protocol.Error {
 	switch {
 	case turn == "":
 		return nil
-	case t.active == nil:
+	case t.isIdle():
 		text = "turn %s waits for an answer: resume the thread, answer the request or interrupt the turn, and retry"
 	}
 	err := protocol.Refuse(protocol.KindTurnActive, text, turn)
@@ -48,15 +48,17 @@ func (s *step) rejectInTurn(to protocol.Caller) bool {
 	return err != nil
 }
 
-// newTurn creates the active turn. It adds no line.
-func (s *step) newTurn(env TurnEnv) *turn {
+// newTurn begins a turn. It adds no line.
+func (s *step) newTurn(kind turnKind, env TurnEnv) *turn {
 	s.endDanglingTurn()
 	s.discardDraft(errDraftExpired())
 	s.failed = false
 	s.applyEnv(env)
-	s.active = &turn{id: s.NewID(), startedAt: s.Now, env: env, notBefore: s.Now.Add(s.options.CompletedFloor)}
+	t := &turn{id: s.NewID(), startedAt: s.Now, env: env, kind: kind}
+	t.notBefore = s.Now.Add(s.options.CompletedFloor)
+	s.becomePreparing(t)
 	s.applyCutWindow()
-	return s.active
+	return t
 }
 
 func (s *step) recordBegin(root *string) {

@@ -13,7 +13,12 @@ func (t *Thread) tools() []ToolSpec {
 	if t.capabilities.NoTools {
 		return nil
 	}
-	tools := t.selection().Specs()
+	var tools []ToolSpec
+	for _, tool := range t.builtInTools {
+		if tool.isOffered(t) {
+			tools = append(tools, tool.spec(t))
+		}
+	}
 	for i := range t.clientTools() {
 		tools = append(tools, t.clientTools()[i].Spec)
 	}
@@ -23,15 +28,6 @@ func (t *Thread) tools() []ToolSpec {
 		}
 	}
 	return tools
-}
-
-// selection selects the built-in tools of the next request.
-func (t *Thread) selection() toolspec.Selection {
-	limits := t.capabilities.Limits
-	return toolspec.Selection{
-		Terminals: t.capabilities.Terminals, Images: t.capabilities.Images, Questions: !limits.NoQuestions,
-		Recall: t.recalls(), Searched: t.searched.text, NoShell: limits.NoShell, NoPlan: limits.NoPlan,
-	}
 }
 
 // asksUser reports whether the model may ask the user. The tool is offered in every mode, so that a change of the mode
@@ -98,7 +94,7 @@ func (t *Thread) serverTool(name string) *ServerTool {
 // calledServerTool returns the tool of a server that a call means, directly or by call_tool, and its arguments. The
 // tool is nil if there is none.
 func (t *Thread) calledServerTool(c *toolCall) (tool *ServerTool, arguments string) {
-	if c.call.Name != toolspec.CallTool || t.searched.text == "" {
+	if c.call.Name != toolspec.CallTool || !t.searchesTools() {
 		return t.serverTool(c.call.Name), c.call.Arguments
 	}
 	name, arguments, err := toolspec.ParseNamedCall(c.call.Arguments)

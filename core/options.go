@@ -125,30 +125,8 @@ type Limits struct {
 	ToolSearch ToolSearch
 }
 
-// ToolSearch offers tools of servers by a search if their definitions take more than Percent of the context window. The
-// zero value offers all tools directly.
-type ToolSearch struct {
-	On      bool
-	Percent int
-}
-
 // InstructionFile is an AGENTS.md file.
 type InstructionFile struct{ Path, Text string }
-
-// ProviderInfo describes a model provider.
-type ProviderInfo struct {
-	// RequestMaxRetries bounds the silent retries of requests without an answer, or with a server
-	// error. StreamMaxRetries bounds the announced retries.
-	RequestMaxRetries, StreamMaxRetries int
-	// ContextWindow is the model's context window in tokens, or nil if it is not known.
-	ContextWindow *int64
-	// WindowConfigured is set if the user set the window, which no report changes then.
-	WindowConfigured bool
-	// CachedPriceRatio is the price of a cached input token over that of another one.
-	CachedPriceRatio float64
-	// CacheRetention is how long the provider keeps an unused prefix in its cache at most.
-	CacheRetention time.Duration
-}
 
 // MemoryRules configure what a thread stores in the memory and receives from it. The zero value does
 // neither.

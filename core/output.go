@@ -22,9 +22,14 @@ type Output struct {
 	Messages []Message
 	// Effects are started last.
 	Effects []Effect
+	// Fault is set if the step has found its thread in a wrong state. Nothing else of the output may be used, and the
+	// thread must be loaded again.
+	Fault error
+	// transitions are the states of the turn within the step, for tests.
+	transitions []turnTransition
 }
 
-// Message is Reply, Refusal, Notice or Request.
+// Message is for clients: a Reply, a Refusal, a Notice, a Request or a ContextChanged.
 type Message interface{ message() }
 
 // Reply is a successful response.
@@ -83,6 +88,15 @@ type RunTool struct {
 	Watch time.Duration
 }
 
+// Track captures files before and after an effect. Turn is the turn of the effect. Dir is a
+// directory in the worktree. Before has the net changes of the turn so far, for its diff. Keep is
+// set if the captures must survive garbage collection.
+type Track struct {
+	Turn, Dir string
+	Before    []protocol.WorktreeChanges
+	Keep      bool
+}
+
 // Command is a command to run. PATH is searched for Argv[0].
 type Command struct {
 	Argv []string
@@ -105,11 +119,11 @@ type Command struct {
 	TTY bool
 }
 
-// Access is what a command may do, beside its sandbox policy.
+// Access is a limit on a command, beside its sandbox policy.
 type Access int
 
 const (
-	// AccessOfPolicy is what the sandbox policy permits.
+	// AccessOfPolicy permits as much as the sandbox policy does.
 	AccessOfPolicy Access = iota
 	// AccessReading is for commands that run without a question because they only read: they are confined to reading,
 	// or do not run. If Unconfined is set, the kernel confines without namespaces.
@@ -144,6 +158,16 @@ const (
 	InheritNone = "none"
 )
 
+// MaxOutputPieces and MaxOutputBytes bound the output of one command that is sent to clients. Its
+// item has the head and the tail of all output.
+const (
+	MaxOutputPieces = 10_000
+	MaxOutputBytes  = 32 << 20
+)
+
+// MoreOutput replaces the output of a command above the limit.
+const MoreOutput = "\n[... this is all that is shown while the command runs: its item has the end of the output ...]\n"
+
 // PlanPatch computes the result of a patch and changes no file. Names are absolute or relative to
 // Dir. It fails if a link leads from Dir out of Root, or from an absolute name out of its root in
 // Roots. An empty Root permits every path. With Protect it fails if a link leads into a protected
@@ -176,15 +200,13 @@ type WritePatch struct {
 	Track *Track
 }
 
-// MaxOutputPieces and MaxOutputBytes bound the output of one command that is sent to clients. Its
-// item has the head and the tail of all output.
-const (
-	MaxOutputPieces = 10_000
-	MaxOutputBytes  = 32 << 20
-)
-
-// MoreOutput replaces the output of a command above the limit.
-const MoreOutput = "\n[... this is all that is shown while the command runs: its item has the end of the output ...]\n"
+// Paths returns the absolute paths of the files.
+func (e WritePatch) Paths() (paths []string) {
+	for _, f := range e.Files {
+		paths = append(paths, patch.Full(e.Dir, f.Path))
+	}
+	return paths
+}
 
 // Timer fires once, after Delay.
 type Timer struct {
@@ -200,14 +222,6 @@ type Cancel struct{ ID EffectID }
 
 // RecordName stores the thread's name for other programs. It has no terminal input.
 type RecordName struct{ Name string }
-
-// Paths returns the absolute paths of the files.
-func (e WritePatch) Paths() (paths []string) {
-	for _, f := range e.Files {
-		paths = append(paths, patch.Full(e.Dir, f.Path))
-	}
-	return paths
-}
 
 func (ModelRequest) effect() {}
 func (RunTool) effect()      {}
@@ -244,13 +258,6 @@ type Prompt struct {
 	NoImages bool
 }
 
-// RenderedPrompt is a prompt as a provider gets it. Sources has, for each message, the indices of the items of the
-// prompt that it is made of.
-type RenderedPrompt struct {
-	Messages, Tools []json.RawMessage
-	Sources         [][]int
-}
-
 // Types of package toolspec that packages use which import the core only.
 type (
 	// ToolSpec offers a tool to the model.
@@ -279,15 +286,6 @@ const (
 	OfferDirect   = toolspec.OfferDirect
 	OfferBySearch = toolspec.OfferBySearch
 )
-
-// Track captures files before and after an effect. Turn is the turn of the effect. Dir is a
-// directory in the worktree. Before has the net changes of the turn so far, for its diff. Keep is
-// set if the captures must survive garbage collection.
-type Track struct {
-	Turn, Dir string
-	Before    []protocol.WorktreeChanges
-	Keep      bool
-}
 
 // The decisions of rules for commands.
 const (

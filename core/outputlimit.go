@@ -65,7 +65,7 @@ func (s *step) limitText(text string) string {
 
 // outputTokens returns the tokens that an output takes at most, or 0 if the context window is not known.
 func (s *step) outputTokens() int64 {
-	if s.active == nil || s.active.env.Provider.ContextWindow == nil {
+	if s.isIdle() || s.active.env.Provider.ContextWindow == nil {
 		return 0
 	}
 	window := *s.active.env.Provider.ContextWindow

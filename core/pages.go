@@ -110,7 +110,7 @@ func (s *step) replyPage(to protocol.Caller, page any, err *protocol.Error) {
 func (t *Thread) lists() *view.Thread {
 	v := &view.Thread{ID: t.state.ID, Transcript: t.transcript, Active: t.openTurn()}
 	v.OpenItems = func() []protocol.ThreadItem { return nil }
-	if t.active != nil {
+	if !t.isIdle() {
 		v.OpenItems = t.active.openItems
 	}
 	if t.announcedEnd != nil {

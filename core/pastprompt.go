@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"appserver/core/pure/compaction"
-	"appserver/core/pure/history"
 	"appserver/protocol"
 )
 
@@ -121,14 +120,6 @@ func planOf(c *compaction.Context, s *protocol.StoredSpan) compaction.Plan {
 		}
 	}
 	return plan
-}
-
-// summaryInput returns the items of a request for the summary of a span.
-func summaryInput(
-	c *compaction.Context, span *compaction.Span, instructions string, window *int64,
-) []protocol.ResponseItem {
-	text := c.Transcript(span, instructions, window)
-	return []protocol.ResponseItem{{ResponseItemVariant: history.UserMessage(text)}}
 }
 
 // Inexact returns the reason why a rebuilt prompt with a hash may differ from what was sent, or "".

@@ -38,15 +38,6 @@ func (s *step) ruleFor(c *shellCommand) toolspec.RuleVerdict {
 	return rules.Decide(c.Programs())
 }
 
-// verdictOf returns a verdict on a call. A request that was sent before a restart is sent again, whatever the
-// policies of now. A rule that forbids the command holds.
-func (s *step) verdictOf(c *toolCall, verdict toolspec.Verdict) toolspec.Verdict {
-	if c.again != nil && !(c.command != nil && c.command.forbidden()) {
-		return toolspec.Ask
-	}
-	return verdict
-}
-
 // rules returns the rules that decide on the calls of the active turn.
 func (s *step) rules() toolspec.Rules {
 	return toolspec.Rules{
@@ -101,7 +92,7 @@ func (s *step) escalatesIfAccepted(c *shellCommand) bool {
 // question per command.
 func (s *step) isSandboxDenial(c *shellCommand, r ToolResult) bool {
 	return s.active.env.Enforced && !toolspec.Unconfined(s.sandboxOf(c)) && !c.Reads() && !c.accepted &&
-		s.active.outcome == nil && s.asksOutside() && !r.TimedOut && r.ExitCode != nil && *r.ExitCode != 0 &&
+		!s.isEnding() && s.asksOutside() && !r.TimedOut && r.ExitCode != nil && *r.ExitCode != 0 &&
 		containsDenial(r.Output)
 }
 
@@ -171,17 +162,6 @@ func (c *shellCommand) ruleReason() string {
 // isApproved reports whether the user accepted the key for the session. Approvals do not hold for a
 // reviewer.
 func (s *step) isApproved(key string) bool { return s.reviewing() == nil && s.allowed[key] }
-
-// approvalKeys returns the keys that acceptForSession adds.
-func (s *step) approvalKeys(c *toolCall) []string {
-	if c.patch != nil {
-		return c.patch.keys()
-	}
-	if s.escalatesIfAccepted(c.command) {
-		return []string{c.command.Key(true)}
-	}
-	return []string{c.command.key()}
-}
 
 func (s *step) rememberApproval(key string) {
 	if s.allowed == nil {

@@ -27,7 +27,7 @@ func (t *Thread) request() *Prompt {
 		protocol.Override(&p.Effort, t.state.Settings.Effort)
 	}
 	protocol.Override(&p.ServiceTier, t.state.Settings.ServiceTier)
-	if t.active != nil {
+	if !t.isIdle() {
 		p.OutputSchema = t.active.schema
 	}
 	return p

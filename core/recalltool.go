@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"appserver/core/pure/digest"
 	"appserver/core/pure/history"
@@ -24,14 +23,27 @@ const (
 	recallDepth = 32 << 20
 )
 
-func (s *step) startRecall(c *toolCall) {
-	a, err := toolspec.ParseRecall(c.call.Arguments)
-	if err != nil {
-		s.rejectArguments(c, err)
-		return
+func recallTool() builtInTool {
+	return builtInTool{
+		name:    toolspec.Recall,
+		spec:    func(*Thread) ToolSpec { return toolspec.RecallSpec },
+		offered: (*Thread).recalls,
+		decode: func(_ *step, c *toolCall) (callKind, error) {
+			call, err := toolspec.ParseRecall(c.call.Arguments)
+			return &recallCall{RecallCall: call}, err
+		},
 	}
-	s.recall(c, a)
 }
+
+// recallCall is a call of recall.
+type recallCall struct {
+	toolspec.RecallCall
+	// included is the text about included items, or ""; found are the hits in the thread.
+	included string
+	found    []string
+}
+
+func (k *recallCall) readsOnly(*step) bool { return false }
 
 // recallInShell returns the call of recall that a command is. It returns false in a review, and in threads without
 // automatic edits: there, recall can be a program of the user.
@@ -40,57 +52,57 @@ func (s *step) recallInShell(c *shellCommand) (toolspec.RecallCall, bool) {
 	return call, ok && s.reviewing() == nil && (s.economizes || s.wasEconomized())
 }
 
-// recall includes items again, and searches.
-func (s *step) recall(c *toolCall, a toolspec.RecallCall) {
-	said := ""
-	if len(a.IDs) > 0 {
-		said = s.includeAgain(a.IDs)
+// start includes items again, and searches.
+func (k *recallCall) start(s *step, c *toolCall) {
+	if len(k.IDs) > 0 {
+		k.included = s.includeAgain(k.IDs)
 	}
-	if a.Query == "" {
-		s.completeCall(c, said)
+	if k.Query == "" {
+		s.completeCall(c, k.included)
 		return
 	}
-	c.recall = &recallCall{a.Query, said, s.searchRemoved(a.Query)}
+	k.found = s.searchRemoved(k.Query)
 	if !s.searchesMemory() {
-		s.completeCall(c, recallText(c.recall, c.recall.found))
+		s.completeCall(c, k.output(k.found))
 		return
 	}
-	c.state, c.effect = callRunning, s.newEffect()
-	s.active.toolEffects = append(s.active.toolEffects, c.effect)
-	s.effect(Recall{ID: c.effect, Cwd: s.state.Settings.Cwd, Query: a.Query, Limit: recallHits})
+	s.effect(Recall{ID: s.runCall(c), Cwd: s.state.Settings.Cwd, Query: k.Query, Limit: recallHits})
 }
 
 // recallDone completes a call with its hits.
 func (s *step) recallDone(in Recalled) {
-	c := s.runningCall(in.Effect)
-	if c == nil || !removeEffect(&s.active.toolEffects, in.Effect) {
+	c, k := endedCall[*recallCall](s, in.Effect)
+	if c == nil {
 		return
 	}
-	if s.active.outcome != nil {
-		s.completeCall(c, abortedOutputText)
-		s.completeWhenIdle()
-		return
+	output := abortedOutputText
+	if !s.isEnding() {
+		output = k.output(slices.Concat(k.found, k.remembered(in)))
 	}
-	found := c.recall.found
+	s.completeCall(c, output)
+	s.effectOfCallEnded()
+}
+
+// remembered returns the hits in the memory, or the reason why it cannot be searched.
+func (k *recallCall) remembered(in Recalled) (found []string) {
 	for _, m := range in.Found {
-		about := strings.Join(digest.About(m.Text, c.recall.query, recallExcerpt), " ")
+		about := strings.Join(digest.About(m.Text, k.Query, recallExcerpt), " ")
 		found = append(found, fmt.Sprintf("%s (%s, %s): %s",
 			cmp.Or(m.Title, "untitled"), m.Kind, m.At.UTC().Format("2006-01-02"), about))
 	}
 	if in.Err != nil {
 		found = append(found, fmt.Sprintf("The memories of this repository cannot be searched: %v", in.Err))
 	}
-	s.completeCall(c, recallText(c.recall, found))
-	s.advance()
+	return found
 }
 
-// recallText returns the output of a call.
-func recallText(c *recallCall, found []string) string {
+// output returns the output of a call.
+func (k *recallCall) output(found []string) string {
 	if len(found) == 0 {
 		found = []string{"Nothing found. Try other words."}
 	}
-	if c.included != "" {
-		found = slices.Insert(slices.Clone(found), 0, c.included)
+	if k.included != "" {
+		found = slices.Insert(slices.Clone(found), 0, k.included)
 	}
 	return strings.Join(found, "\n\n")
 }
@@ -203,15 +215,6 @@ func aboutItem(text, query string) string {
 	return strings.Join(digest.About(text, query, recallExcerpt), " ")
 }
 
-// Memory is an entry of the memory.
-type Memory struct {
-	ID, Kind, Title, Text string
-	// Session is the thread that it comes from, Items are the ids of its context items.
-	Session string
-	Items   []string
-	At      time.Time
-}
-
 // Recall searches the memory. It ends with Recalled.
 type Recall struct {
 	ID    EffectID
@@ -223,11 +226,3 @@ type Recall struct {
 }
 
 func (Recall) effect() {}
-
-// Recalled ends a Recall. The best match is first.
-type Recalled struct {
-	Effect EffectID
-	Repo   string
-	Found  []Memory
-	Err    error
-}

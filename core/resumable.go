@@ -16,7 +16,7 @@ func (t *Thread) Resumable() bool { return t.resumable() != nil }
 // it are done, and calls after it have not started. So this call is the only one that a restart affects.
 func (t *Thread) solelyAsking() *toolCall {
 	a := t.active
-	if a == nil || t.options.Ephemeral || !a.onlyCalls() || len(t.questions) > 0 || t.HasTerminals() {
+	if t.isIdle() || t.options.Ephemeral || !a.onlyCalls() || len(t.questions) > 0 || t.HasTerminals() {
 		return nil
 	}
 	i := slices.IndexFunc(a.calls, func(c *toolCall) bool { return c.state != callDone })
@@ -28,14 +28,13 @@ func (t *Thread) solelyAsking() *toolCall {
 
 // onlyCalls reports whether nothing of the turn is under way except calls and effects.
 func (t *turn) onlyCalls() bool {
-	return t.outcome == nil && t.kind() == "" && t.request == nil && t.retry == 0 && t.compaction == nil &&
-		len(t.userCommands) == 0
+	return t.state == turnCalling && t.kind.takesInput() && len(t.userCommands) == 0
 }
 
 // awaitsEffectsOf reports whether the turn has no effects except those that ask about a call again. These
 // only read.
 func (t *turn) awaitsEffectsOf(c *toolCall) bool {
-	asks := func(id EffectID) bool { return c.again != nil && id == c.effect || id == t.toolsEffect }
+	asks := func(id EffectID) bool { return c.again != nil && id == c.effect || id == t.awaitTools }
 	return !slices.ContainsFunc(slices.Concat(t.modelEffects, t.toolEffects), func(id EffectID) bool { return !asks(id) })
 }
 
@@ -45,7 +44,7 @@ func (c *toolCall) awaitsAnswer() bool { return c.state == callAsking || c.again
 // resumable returns the wait of the last turn if the turn waits for an answer only and is not active here,
 // or nil.
 func (t *Thread) resumable() *protocol.StoredWait {
-	if t.active != nil || t.state.Waiting == nil ||
+	if !t.isIdle() || t.state.Waiting == nil ||
 		t.announcedEnd != nil && t.announcedEnd.turnID == t.state.Waiting.TurnID {
 		return nil
 	}
@@ -64,7 +63,7 @@ func (t *Thread) openTurn() string {
 // the last part of a step. So the line is durable before the request is sent, and before the answer has an
 // effect.
 func (s *step) recordWait() {
-	if s.active == nil || s.options.Ephemeral {
+	if s.isIdle() || s.options.Ephemeral {
 		return
 	}
 	wait := protocol.StoredWait{TurnID: s.active.id}
@@ -78,7 +77,9 @@ func (s *step) recordWait() {
 	}
 	if c != nil {
 		wait.AskedAt, wait.OutputSchema = c.askedAt.UnixMilli(), s.active.schema
-		wait.Denied = c.command.storedDenial()
+		if k, stores := c.kind.(interface{ storeWait(w *protocol.StoredWait) }); stores {
+			k.storeWait(&wait)
+		}
 		wait.Uncaptured = slices.ContainsFunc(s.captures, func(c capture) bool { return c.turn == s.active.id })
 	}
 	s.record(protocol.LineTurnWaiting, wait)

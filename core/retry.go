@@ -60,13 +60,28 @@ func (s *step) notifyRetry(message string, err *ModelError) {
 
 func (s *step) retryAfter(wait Timer) {
 	wait.ID = s.newEffect()
-	s.active.retry = wait.ID
+	s.becomeRetrying(wait.ID)
 	s.effect(wait)
 }
 
 // isLimit reports whether the provider asks to wait: by its status, or by a delay.
 func (e *ModelError) isLimit() bool {
 	return e.RetryAfter > 0 || e.Info.HTTPStatus != nil && *e.Info.HTTPStatus == tooManyRequests
+}
+
+// ProviderInfo describes a model provider.
+type ProviderInfo struct {
+	// RequestMaxRetries bounds the silent retries of requests without an answer, or with a server
+	// error. StreamMaxRetries bounds the announced retries.
+	RequestMaxRetries, StreamMaxRetries int
+	// ContextWindow is the model's context window in tokens, or nil if it is not known.
+	ContextWindow *int64
+	// WindowConfigured is set if the user set the window, which no report changes then.
+	WindowConfigured bool
+	// CachedPriceRatio is the price of a cached input token over that of another one.
+	CachedPriceRatio float64
+	// CacheRetention is how long the provider keeps an unused prefix in its cache at most.
+	CacheRetention time.Duration
 }
 
 // limitRetries bounds retries of requests that the provider delayed. A server error is retried if

@@ -24,7 +24,7 @@ func (s *step) reviewStart(in ReviewStart) {
 		return
 	}
 	r := &review{target: in.Target}
-	s.newTurn(in.Env).review = r
+	s.newTurn(reviewTurn, in.Env).review = r
 	s.recordBegin(nil)
 	s.changeSettings(s.state.Settings, s.active.id)
 	s.replyToReview(in.To, reviewHint(in.Target))

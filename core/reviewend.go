@@ -92,7 +92,7 @@ func (s *step) endReview() {
 	r.done = true
 	result := transcript.ParseReview(r.answer)
 	heard, shown := reviewResultText(result.Text()), result.Text()
-	if shown == "" || s.active.outcome != nil {
+	if shown == "" || s.isEnding() {
 		result, heard, shown = nil, reviewLostText(), transcript.NoReview
 	}
 	s.item(history.UserMessage(heard))

@@ -44,12 +44,16 @@ func TestScripts(t *testing.T) {
 	}
 }
 
-// runScript returns the script with what its commands print now.
+// runScript returns the script with the current output of its commands.
 func runScript(t *testing.T, text string) string {
 	m := newMachine(func(format string, args ...any) {
 		t.Helper()
 		t.Errorf(format, args...)
 	})
+	return runScriptOn(t, m, text)
+}
+
+func runScriptOn(t *testing.T, m *machine, text string) string {
 	var out strings.Builder
 	for i, block := range strings.Split(strings.TrimSpace(text), "\n\n") {
 		commands, _, found := strings.Cut(block+"\n", "----\n")

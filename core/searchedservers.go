@@ -29,6 +29,13 @@ func (s *searchedServers) has(tool *ServerTool) bool {
 // unknownWindow is the context window that counts if none is known, in tokens.
 const unknownWindow = 128_000
 
+// ToolSearch offers tools of servers by a search if their definitions take more than Percent of the context window. The
+// zero value offers all tools directly.
+type ToolSearch struct {
+	On      bool
+	Percent int
+}
+
 // servers decides which servers are searched: the ones with the largest definitions, until the others take no more than
 // the share of the window. The count of tokens is a guess by bytes, so that it depends on no model.
 func (r ToolSearch) servers(tools []ServerTool, window *int64) (s searchedServers) {

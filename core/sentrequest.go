@@ -67,6 +67,12 @@ func (s *step) endSent(id EffectID, prompt string, usage *protocol.TokenUsageBre
 	return r
 }
 
+// promptTools are the tools of a prompt.
+type promptTools struct {
+	Tools     []ToolSpec     `json:"tools"`
+	WebSearch *WebSearchTool `json:"web_search,omitempty"`
+}
+
 func (t *promptTools) text() json.RawMessage {
 	raw, _ := protocol.Marshal(t) // schemas of tools are valid JSON
 	return raw
@@ -90,7 +96,7 @@ func (s *step) recordUnanswered(r *protocol.StoredRequest, reason string) {
 // keepCancelled keeps a cancelled request of the active turn until the turn ends. The end of its effect and the
 // answer of the next request come in any order, and the order of lines must not depend on that.
 func (s *step) keepCancelled(r *protocol.StoredRequest) {
-	if r != nil && s.active != nil {
+	if r != nil && !s.isIdle() {
 		s.active.cancelled = append(s.active.cancelled, r)
 	}
 }
@@ -104,6 +110,13 @@ func (s *step) recordCancelled() {
 }
 
 const requestCancelled = "the request was cancelled"
+
+// RenderedPrompt is a prompt as a provider gets it. Sources has, for each message, the indices of the items of the
+// prompt that it is made of.
+type RenderedPrompt struct {
+	Messages, Tools []json.RawMessage
+	Sources         [][]int
+}
 
 // ID returns the hash of the messages and the tools.
 func (r *RenderedPrompt) ID() string {

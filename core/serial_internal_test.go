@@ -10,7 +10,7 @@ import (
 func TestSerialServersAreCalledOneByOne(t *testing.T) {
 	s := &step{}
 	reads := ServerTool{ReadOnly: new(true)}
-	require.True(t, s.readsOnly(&toolCall{server: &serverCall{tool: reads}}))
+	require.True(t, (&serverCall{tool: reads}).readsOnly(s))
 	reads.Serial = true
-	require.False(t, s.readsOnly(&toolCall{server: &serverCall{tool: reads}}))
+	require.False(t, (&serverCall{tool: reads}).readsOnly(s))
 }

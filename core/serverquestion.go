@@ -19,6 +19,17 @@ type AnswerServer struct {
 	Answer   protocol.McpServerElicitationRequestResponse
 }
 
+// ServerQuestion is a question of an MCP server to the user.
+type ServerQuestion struct {
+	// Question identifies the question. It is unique among all servers.
+	Question uint64
+	Server   string
+	// Mode is form or url. Schema belongs to form; URL and ElicitationID belong to url.
+	Mode, Message      string
+	Schema, Meta       json.RawMessage
+	URL, ElicitationID string
+}
+
 func (in ServerQuestion) apply(s *step)          { s.serverQuestionAsked(in) }
 func (in ServerQuestionWithdrawn) apply(s *step) { s.serverQuestionWithdrawn(in) }
 func (AnswerServer) effect()                     {}
@@ -26,12 +37,12 @@ func (AnswerServer) effect()                     {}
 // serverQuestionAsked sends a question to the clients, or declines it if the approval policy
 // permits no questions.
 func (s *step) serverQuestionAsked(in ServerQuestion) {
-	if !toolspec.Elicits(s.state.Settings.ApprovalPolicy) || s.active != nil && s.active.outcome != nil {
+	if !toolspec.Elicits(s.state.Settings.ApprovalPolicy) || s.isEnding() {
 		s.answerServer(in.Question, protocol.ElicitDecline)
 		return
 	}
 	q := &openQuestion{ServerQuestion: in, request: s.NextRequest(), askedAt: s.Now}
-	if s.active != nil {
+	if !s.isIdle() {
 		q.turnID = &s.active.id
 	}
 	s.questions = append(s.questions, q)
@@ -41,7 +52,7 @@ func (s *step) serverQuestionAsked(in ServerQuestion) {
 
 // notifyWaiting sends the status of an active turn, which open questions change.
 func (s *step) notifyWaiting() {
-	if s.active != nil {
+	if !s.isIdle() {
 		s.notifyStatus()
 	}
 }
@@ -98,39 +109,4 @@ func (s *step) cancelQuestions() {
 
 func (s *step) answerServer(question uint64, action string) {
 	s.effect(AnswerServer{question, protocol.McpServerElicitationRequestResponse{Action: action}})
-}
-
-// serverRequest returns the approval request for a server's tool, in the form of a question of that
-// server.
-func (t *Thread) serverRequest(c *toolCall) Request {
-	tool := &c.server.tool
-	meta := map[string]any{"codex_approval_kind": "mcp_tool_call", "persist": []string{"session"}, "tool_name": tool.Tool,
-		"tool_params": c.server.arguments, "tool_params_display": displayParams(c.server.arguments)}
-	if tool.Description != "" {
-		meta["tool_description"] = tool.Description
-	}
-	if tool.Annotations != nil {
-		meta["tool_annotations"] = tool.Annotations
-	}
-	raw, _ := protocol.Marshal(meta) // decoded JSON can be encoded
-	return t.questionRequest(&openQuestion{request: c.request, turnID: &t.active.id, ServerQuestion: ServerQuestion{
-		Server: tool.Server, Mode: "form", Meta: raw, Schema: json.RawMessage(`{"type":"object","properties":{}}`),
-		Message: "Allow the " + tool.Server + " MCP server to run tool \"" + tool.Tool + "\"?",
-	}})
-}
-
-type displayedParam struct {
-	Name        string          `json:"name"`
-	Value       json.RawMessage `json:"value"`
-	DisplayName string          `json:"display_name"`
-}
-
-// displayParams lists the arguments for user interfaces.
-func displayParams(arguments json.RawMessage) []displayedParam {
-	list := []displayedParam{}
-	gjson.ParseBytes(arguments).ForEach(func(name, value gjson.Result) bool {
-		list = append(list, displayedParam{name.Str, json.RawMessage(value.Raw), name.Str})
-		return true
-	})
-	return list
 }

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/tidwall/gjson"
+
 	"appserver/core/pure/toolspec"
 	"appserver/protocol"
 )
@@ -49,42 +51,49 @@ func (in ToolCalled) apply(s *step)   { s.toolCalled(in) }
 
 func (in ServerToolsChanged) apply(s *step) { s.setServerTools(in.Tools, s.searched.window) }
 
-// decodeServerCall decodes the arguments of a server's tool. It returns false for other tools and
-// for invalid arguments.
-func (s *step) decodeServerCall(c *toolCall) bool {
-	if tool, inner := s.calledServerTool(c); c.server == nil && tool != nil && s.reviewing() == nil {
-		if arguments, err := tool.ParseCall(inner); err == nil {
-			c.server = &serverCall{*tool, arguments}
+func callTool() builtInTool {
+	return builtInTool{
+		name:    toolspec.CallTool,
+		spec:    func(*Thread) ToolSpec { return toolspec.CallSpec },
+		offered: (*Thread).searchesTools,
+		decode:  decodeServerCall, asks: true,
+	}
+}
+
+// serverCall is a call of a server's tool.
+type serverCall struct {
+	tool      toolspec.ServerTool
+	arguments json.RawMessage
+}
+
+// decodeServerCall decodes a call of a server's tool, direct or by call_tool.
+func decodeServerCall(s *step, c *toolCall) (callKind, error) {
+	tool, inner := s.calledServerTool(c)
+	if tool == nil {
+		name, _, err := toolspec.ParseNamedCall(c.call.Arguments)
+		if err != nil {
+			return nil, err
 		}
+		return nil, fmt.Errorf("there is no tool %q of an MCP server; find it with %s", name, toolspec.ToolSearch)
 	}
-	return c.server != nil
-}
-
-func (s *step) startServerCall(c *toolCall) {
-	if !s.decodeServerCall(c) {
-		s.rejectArguments(c, s.wrongServerCall(c))
-		return
-	}
-	switch s.verdictOf(c, s.serverVerdict(c.server)) {
-	case toolspec.Run:
-		s.callServer(c)
-	case toolspec.Ask:
-		s.requestApproval(c)
-	default:
-		s.endServerCall(c, nil, "MCP tool call requires approval, and the approval policy never asks the user")
-	}
-}
-
-// wrongServerCall returns the reason why a call has no tool or no valid arguments.
-func (s *step) wrongServerCall(c *toolCall) error {
-	if tool, _ := s.calledServerTool(c); tool != nil {
-		return errors.New("they must be a JSON object")
-	}
-	name, _, err := toolspec.ParseNamedCall(c.call.Arguments)
+	arguments, err := tool.ParseCall(inner)
 	if err != nil {
-		return err
+		return nil, errors.New("they must be a JSON object")
 	}
-	return fmt.Errorf("there is no tool %q of an MCP server; find it with %s", name, toolspec.ToolSearch)
+	return &serverCall{*tool, arguments}, nil
+}
+
+func (k *serverCall) readsOnly(*step) bool { return k.tool.Harmless() && !k.tool.Serial }
+
+func (k *serverCall) start(s *step, c *toolCall) {
+	switch c.verdict(s.serverVerdict(k)) {
+	case toolspec.Run:
+		k.run(s, c)
+	case toolspec.Ask:
+		s.requestApproval(c, k)
+	default:
+		k.end(s, c, nil, "MCP tool call requires approval, and the approval policy never asks the user")
+	}
 }
 
 // serverVerdict decides on a call of a server's tool. An approval for the session comes first.
@@ -95,25 +104,57 @@ func (s *step) serverVerdict(c *serverCall) toolspec.Verdict {
 	return s.rules().ServerTool(&c.tool)
 }
 
-func (s *step) callServer(c *toolCall) {
-	s.updateServerItem(c)
-	c.state, c.effect = callRunning, s.newEffect()
-	s.active.toolEffects = append(s.active.toolEffects, c.effect)
+func (k *serverCall) run(s *step, c *toolCall) {
+	k.updateItem(s, c)
 	s.effect(CallTool{
-		ID:        c.effect,
+		ID:        s.runCall(c),
 		TurnID:    s.active.id,
 		CallID:    c.call.ID,
-		Server:    c.server.tool.Server,
-		Tool:      c.server.tool.Tool,
-		Arguments: c.server.arguments,
+		Server:    k.tool.Server,
+		Tool:      k.tool.Tool,
+		Arguments: k.arguments,
 	})
 }
 
-// updateServerItem does the same as updateCommandItem, for tools of servers.
-func (s *step) updateServerItem(c *toolCall) *protocol.McpToolCallItem {
+func (k *serverCall) accept(s *step, c *toolCall) { k.run(s, c) }
+
+func (k *serverCall) decline(s *step, c *toolCall, reason string) { k.end(s, c, nil, reason) }
+
+func (k *serverCall) abort(s *step, c *toolCall) { k.decline(s, c, abortedOutputText) }
+
+func (k *serverCall) show(s *step, c *toolCall) { k.updateItem(s, c) }
+
+func (k *serverCall) waitFlag() string { return protocol.FlagWaitingOnApproval }
+
+// answer applies the decision on a call.
+func (k *serverCall) answer(s *step, c *toolCall, in ClientAnswer) {
+	answer, remark := elicitation(in)
+	if remark != "" {
+		s.warn([]string{remark})
+	}
+	if answer.Action == protocol.ElicitAccept {
+		switch gjson.GetBytes(answer.Meta, "persist").Str {
+		case "always":
+			s.warn([]string{"Rules for tools are not supported: " + c.call.Name + " is accepted for this session. " +
+				"To accept it always, set its approval_mode to \"approve\" in config.toml."})
+			s.rememberApproval(k.tool.Key())
+		case "session":
+			s.rememberApproval(k.tool.Key())
+		}
+		s.acceptCall(c, k)
+		return
+	}
+	verb := map[string]string{protocol.ElicitDecline: "rejected", protocol.ElicitCancel: "cancelled"}[answer.Action]
+	k.decline(s, c, "user "+verb+" MCP tool call")
+	s.notifyStatus()
+	s.advance()
+}
+
+// updateItem does the same as updateCommandItem, for tools of servers.
+func (k *serverCall) updateItem(s *step, c *toolCall) *protocol.McpToolCallItem {
 	if c.item == nil {
-		c.item = s.newItem(&protocol.McpToolCallItem{ID: c.call.ID, Server: c.server.tool.Server, Tool: c.server.tool.Tool,
-			Status: protocol.McpCallInProgress, Arguments: c.server.arguments, ReadOnlyHint: c.server.tool.ReadOnly}, s.Now)
+		c.item = s.newItem(&protocol.McpToolCallItem{ID: c.call.ID, Server: k.tool.Server, Tool: k.tool.Tool,
+			Status: protocol.McpCallInProgress, Arguments: k.arguments, ReadOnlyHint: k.tool.ReadOnly}, s.Now)
 		s.notifyStarted(c.item)
 	}
 	item := *c.item.ThreadItemVariant.(*protocol.McpToolCallItem)
@@ -122,7 +163,7 @@ func (s *step) updateServerItem(c *toolCall) *protocol.McpToolCallItem {
 }
 
 func (s *step) toolProgress(in ToolProgress) {
-	if c := s.runningCall(in.Effect); c != nil && in.Message != "" {
+	if c, _ := runningCallOf[*serverCall](s, in.Effect); c != nil && in.Message != "" {
 		s.notify(protocol.McpToolCallProgressNotification{
 			ThreadID: s.state.ID,
 			TurnID:   s.active.id,
@@ -133,32 +174,28 @@ func (s *step) toolProgress(in ToolProgress) {
 }
 
 func (s *step) toolCalled(in ToolCalled) {
-	c := s.runningCall(in.Effect)
-	if c == nil || !removeEffect(&s.active.toolEffects, in.Effect) {
+	c, k := endedCall[*serverCall](s, in.Effect)
+	if c == nil {
 		return
 	}
 	if in.Tools != nil {
 		s.setServerTools(in.Tools, s.searched.window)
 	}
-	s.updateServerItem(c).DurationMs = new(in.Duration.Milliseconds())
+	k.updateItem(s, c).DurationMs = new(in.Duration.Milliseconds())
 	reason := ""
 	switch {
-	case s.active.outcome != nil && in.Err != nil:
+	case s.isEnding() && in.Err != nil:
 		reason = abortedOutputText
 	case in.Err != nil:
 		reason = in.Err.Error()
 	}
-	s.endServerCall(c, in.Result, reason)
-	if s.active.outcome != nil {
-		s.completeWhenIdle()
-		return
-	}
-	s.advance()
+	k.end(s, c, in.Result, reason)
+	s.effectOfCallEnded()
 }
 
-// endServerCall completes a call and its item. reason is the error if there is no result.
-func (s *step) endServerCall(c *toolCall, r *ServerToolResult, reason string) {
-	item := s.updateServerItem(c)
+// end completes a call and its item. reason is the error if there is no result.
+func (k *serverCall) end(s *step, c *toolCall, r *ServerToolResult, reason string) {
+	item := k.updateItem(s, c)
 	item.Status = protocol.McpCallFailed
 	if item.DurationMs == nil { // the tool was not called
 		item.DurationMs = new(int64(0))
@@ -173,4 +210,38 @@ func (s *step) endServerCall(c *toolCall, r *ServerToolResult, reason string) {
 	}
 	s.completeItem(c.item, nil)
 	s.completeCallWith(c, r.Output(reason, *item.DurationMs))
+}
+
+// request returns the approval request, in the form of a question of the server.
+func (k *serverCall) request(t *Thread, c *toolCall) Request {
+	tool := &k.tool
+	meta := map[string]any{"codex_approval_kind": "mcp_tool_call", "persist": []string{"session"}, "tool_name": tool.Tool,
+		"tool_params": k.arguments, "tool_params_display": displayParams(k.arguments)}
+	if tool.Description != "" {
+		meta["tool_description"] = tool.Description
+	}
+	if tool.Annotations != nil {
+		meta["tool_annotations"] = tool.Annotations
+	}
+	raw, _ := protocol.Marshal(meta) // decoded JSON can be encoded
+	return t.questionRequest(&openQuestion{request: c.request, turnID: &t.active.id, ServerQuestion: ServerQuestion{
+		Server: tool.Server, Mode: "form", Meta: raw, Schema: json.RawMessage(`{"type":"object","properties":{}}`),
+		Message: "Allow the " + tool.Server + " MCP server to run tool \"" + tool.Tool + "\"?",
+	}})
+}
+
+type displayedParam struct {
+	Name        string          `json:"name"`
+	Value       json.RawMessage `json:"value"`
+	DisplayName string          `json:"display_name"`
+}
+
+// displayParams lists the arguments for user interfaces.
+func displayParams(arguments json.RawMessage) []displayedParam {
+	list := []displayedParam{}
+	gjson.ParseBytes(arguments).ForEach(func(name, value gjson.Result) bool {
+		list = append(list, displayedParam{name.Str, json.RawMessage(value.Raw), name.Str})
+		return true
+	})
+	return list
 }

@@ -2,7 +2,6 @@ package core
 
 import (
 	"fmt"
-	"strconv"
 	"strings"
 	"time"
 
@@ -10,36 +9,76 @@ import (
 	"appserver/protocol"
 )
 
-func (s *step) startStdin(c *toolCall) {
-	in, err := toolspec.ParseStdin(c.call.Arguments)
-	if err != nil {
-		s.rejectArguments(c, err)
-		return
+// WriteStdin writes Text to the terminal of a command, if there is a text. With Track it lasts for Watch or until the
+// command has ended, and its end has the changes.
+type WriteStdin struct {
+	ID      EffectID
+	TurnID  string
+	Command EffectID
+	Text    string
+	Track   *Track
+	Watch   time.Duration
+}
+
+func (WriteStdin) effect() {}
+
+// StdinWritten ends a WriteStdin. Err is set if nothing was written.
+type StdinWritten struct {
+	Effect  EffectID
+	Err     error
+	Tracked *Tracked
+}
+
+func (in StdinWritten) apply(s *step) { s.stdinWritten(in) }
+
+func stdinTool() builtInTool {
+	return builtInTool{
+		name:    toolspec.WriteStdin,
+		spec:    func(*Thread) ToolSpec { return toolspec.StdinSpec },
+		offered: func(t *Thread) bool { return t.capabilities.Terminals && !t.capabilities.Limits.NoShell },
+		decode: func(_ *step, c *toolCall) (callKind, error) {
+			in, err := toolspec.ParseStdin(c.call.Arguments)
+			return &stdinCall{in}, err
+		},
 	}
-	term := s.terminalByID(in.Session)
+}
+
+// stdinCall is a call of write_stdin.
+type stdinCall struct{ toolspec.Stdin }
+
+func (k *stdinCall) readsOnly(*step) bool { return false }
+
+func (k *stdinCall) start(s *step, c *toolCall) {
+	term := s.terminalByID(k.Session)
 	switch {
 	case term == nil:
 		s.completeCall(c, fmt.Sprintf("There is no session %s: its end was returned already, or the server was restarted. "+
-			"The sessions are: %s.", in.Session, s.sessionList()))
+			"The sessions are: %s.", k.Session, s.sessionList()))
 		return
-	case in.Chars != "" && in.Chars != toolspec.Interrupt && !term.command.Terminal.TTY:
+	case k.Chars != "" && k.Chars != toolspec.Interrupt && !term.command.Terminal.TTY:
 		s.completeCall(c, fmt.Sprintf("Session %s takes no input. Run the command again with tty set to true, "+
-			"or interrupt it with \\u0003.", in.Session))
+			"or interrupt it with \\u0003.", k.Session))
 		return
 	}
-	if term.writes && term.result == nil && s.holdForCapture(c) {
+	if term.writes && term.result == nil && s.holdForCapture(c, k) {
 		return
 	}
 	s.notify(protocol.TerminalInteractionNotification{
-		ThreadID: s.state.ID, TurnID: s.active.id, ItemID: term.itemID, ProcessID: term.id, Stdin: in.Chars})
+		ThreadID: s.state.ID, TurnID: s.active.id, ItemID: term.itemID, ProcessID: term.id, Stdin: k.Chars})
 	if term.result != nil {
-		term.wait = &outputWait{call: c, began: s.Now, keep: in.Keep}
+		term.wait = &outputWait{call: c, began: s.Now, keep: k.Keep}
 		s.completeEnded(term)
 		return
 	}
-	s.startWait(term, c, in.Keep)
-	s.writeStdin(term, in.Chars, in.Wait)
+	s.startWait(term, c, k.Keep)
+	s.writeStdin(term, k.Chars, k.Wait)
 }
+
+// resume starts the call anew, because its session can have ended.
+func (k *stdinCall) resume(s *step, c *toolCall) { k.start(s, c) }
+
+// abort does nothing. The end of the turn completes the call.
+func (k *stdinCall) abort(*step, *toolCall) {}
 
 // sessionList returns the ids of the sessions for a message to the model.
 func (s *step) sessionList() string {
@@ -73,12 +112,12 @@ func (s *step) writeStdin(term *terminal, chars string, wait time.Duration) {
 }
 
 func (s *step) stdinWritten(in StdinWritten) {
-	if s.active == nil || !removeEffect(&s.active.toolEffects, in.Effect) {
+	if !s.endToolEffect(in.Effect) {
 		return
 	}
 	s.recordChanges(in.Tracked)
-	if s.active.outcome != nil {
-		s.completeWhenIdle()
+	if s.isEnding() {
+		s.completeOnceEnded()
 		return
 	}
 	for _, term := range s.terminals {
@@ -104,62 +143,4 @@ func (s *step) stdinDone(term *terminal, err error) {
 	default:
 		l.stdin = 0
 	}
-}
-
-// ListTerminals lists the commands that run in the background.
-type ListTerminals struct{ To protocol.Caller }
-
-// TerminateTerminal ends one of them. The response reports whether it exists.
-type TerminateTerminal struct {
-	To protocol.Caller
-	ID string
-}
-
-// CleanTerminals ends all of them.
-type CleanTerminals struct{ To protocol.Caller }
-
-// EndTerminals ends all of them before the thread is unloaded. There is no response.
-type EndTerminals struct{}
-
-func (in ListTerminals) apply(s *step) {
-	s.reply(in.To, protocol.ThreadBackgroundTerminalsListResponse{Data: s.terminalViews()})
-}
-
-func (in TerminateTerminal) apply(s *step) {
-	term := s.terminalByID(in.ID)
-	found := term != nil && term.result == nil
-	s.reply(in.To, protocol.ThreadBackgroundTerminalsTerminateResponse{Terminated: found})
-	if found {
-		s.effect(Cancel{term.effect})
-	}
-}
-
-func (in CleanTerminals) apply(s *step) {
-	s.reply(in.To, protocol.Empty{})
-	s.endTerminals()
-}
-
-func (EndTerminals) apply(s *step) { s.endTerminals() }
-
-func (s *step) endTerminals() {
-	for _, term := range s.liveTerminals() {
-		s.effect(Cancel{term.effect})
-	}
-}
-
-func (s *step) terminalViews() []protocol.ThreadBackgroundTerminal {
-	views := []protocol.ThreadBackgroundTerminal{}
-	for _, term := range s.liveTerminals() {
-		view := protocol.ThreadBackgroundTerminal{
-			ItemID:    term.itemID,
-			ProcessID: term.id,
-			Command:   term.command.Script,
-			Cwd:       term.command.Cwd,
-		}
-		if pid, err := strconv.ParseUint(term.pid, 10, 32); err == nil {
-			view.OsPid = new(uint32(pid))
-		}
-		views = append(views, view)
-	}
-	return views
 }

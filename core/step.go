@@ -3,8 +3,22 @@ package core
 import (
 	"slices"
 
+	"appserver/core/pure/history"
 	"appserver/protocol"
 )
+
+// step is the state of one call of Step.
+type step struct {
+	*Thread
+	Stamp
+	out Output
+	// contextChanges is set if clients are to be notified of the context. changes has the changes of the
+	// step's edits.
+	contextChanges bool
+	changes        []history.Change
+	// discards is set if the removed items are not to be stored in the memory.
+	discards bool
+}
 
 // none is the index of no element.
 const none = -1
@@ -49,7 +63,7 @@ func (s *step) item(v protocol.ResponseItemVariant) {
 
 // reviewing returns the active review, or nil.
 func (s *step) reviewing() *review {
-	if s.active == nil || s.active.review == nil || s.active.review.done {
+	if s.isIdle() || s.active.review == nil || s.active.review.done {
 		return nil
 	}
 	return s.active.review
@@ -101,7 +115,7 @@ func removeEffect(effects *[]EffectID, id EffectID) bool {
 
 // ActiveTurn returns the id of the active turn, or "".
 func (t *Thread) ActiveTurn() string {
-	if t.active == nil {
+	if t.isIdle() {
 		return ""
 	}
 	return t.active.id
@@ -128,7 +142,8 @@ func (t *Thread) applyEnv(env TurnEnv) {
 	}
 }
 
-func (s *step) stopTimer() {
+// stopDelay cancels the timer of turn/completed.
+func (s *step) stopDelay() {
 	if s.active.timer != 0 {
 		s.effect(Cancel{s.active.timer})
 		s.active.timer = 0

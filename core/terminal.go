@@ -10,72 +10,26 @@ import (
 	"appserver/protocol"
 )
 
-const (
-	// maxTerminals bounds the running commands of a thread, and the ended ones that wait to be
-	// read.
-	maxTerminals = 64
-)
-
-// WriteStdin writes Text to the terminal of a command, if there is a text. With Track it lasts for Watch or until the
-// command has ended, and its end has the changes.
-type WriteStdin struct {
-	ID      EffectID
-	TurnID  string
-	Command EffectID
-	Text    string
-	Track   *Track
-	Watch   time.Duration
-}
-
-func (WriteStdin) effect() {}
-
-// StdinWritten ends a WriteStdin. Err is set if nothing was written.
-type StdinWritten struct {
-	Effect  EffectID
-	Err     error
-	Tracked *Tracked
-}
-
-func (in StdinWritten) apply(s *step) { s.stdinWritten(in) }
-
-// terminalOfEffect returns the terminal that an effect runs, or nil.
-func (t *Thread) terminalOfEffect(id EffectID) *terminal {
-	for _, term := range t.terminals {
-		if term.effect == id && term.result == nil {
-			return term
-		}
-	}
-	return nil
-}
-
-func (t *Thread) terminalByID(id string) *terminal {
-	for _, term := range t.terminals {
-		if term.id == id {
-			return term
-		}
-	}
-	return nil
-}
+// maxTerminals bounds the running commands of a thread, and the ended ones that wait to be read.
+const maxTerminals = 64
 
 // openTerminal runs the command of a call on a terminal.
-func (s *step) openTerminal(c *toolCall) {
-	wish := c.command.Terminal
-	c.state, c.effect = callRunning, s.newEffect()
-	s.active.toolEffects = append(s.active.toolEffects, c.effect)
+func (s *step) openTerminal(c *toolCall, command *shellCommand) {
+	wish := command.Terminal
 	term := &terminal{
 		id:      c.session,
-		effect:  c.effect,
+		effect:  s.runCall(c),
 		turnID:  s.active.id,
 		itemID:  c.call.ID,
-		command: c.command,
+		command: command,
 		item:    c.item,
-		writes:  s.mayWrite(c.command),
+		writes:  s.mayWrite(command),
 		unread:  &excerpt.Text{Limit: toolspec.MaxOutput},
 	}
-	track := s.trackCommand(c.command)
+	track := s.trackCommand(command)
 	s.terminals = append(s.terminals, term)
 	s.effect(RunTool{ID: c.effect, TurnID: s.active.id, Command: Command{
-		Argv: s.argvOf(c.command), Cwd: c.command.Cwd, Sandbox: s.sandboxOf(c.command), Access: s.access(c.command),
+		Argv: s.argvOf(command), Cwd: command.Cwd, Sandbox: s.sandboxOf(command), Access: s.access(command),
 		Unconfined: !s.active.env.Enforced,
 		Workspace:  s.state.Settings.Cwd, Environment: s.active.env.Environment, Stays: true, TTY: wish.TTY},
 		Track: track, Watch: wish.Wait})
@@ -85,8 +39,10 @@ func (s *step) openTerminal(c *toolCall) {
 	}
 }
 
+// startWait makes a call wait for output of a terminal. The effect of the call stays: that of the command for its first
+// call, and none for later ones.
 func (s *step) startWait(term *terminal, c *toolCall, keep int) {
-	c.state = callRunning
+	c.becomeRunning(c.effect)
 	term.wait = &outputWait{call: c, began: s.Now, keep: keep}
 }
 
@@ -99,7 +55,7 @@ func (s *step) startWaitTimer(l *outputWait, wait time.Duration) {
 // done.
 func (s *step) updateTerminalItem(term *terminal) *protocol.CommandExecutionItem {
 	if term.inFirstCall() {
-		item := s.updateCommandItem(term.wait.call, protocol.SourceStartup, &term.id)
+		item := s.updateCommandItem(term.wait.call, term.command, protocol.SourceStartup, &term.id)
 		term.item = term.wait.call.item
 		return item
 	}
@@ -119,7 +75,7 @@ func (s *step) terminalOutput(term *terminal, text string) {
 	}
 }
 
-// waitTimerFired completes a call whose time is over. The command continues.
+// waitTimerFired completes a call whose time is over.
 func (s *step) waitTimerFired(timer EffectID) {
 	for _, term := range s.terminals {
 		if term.wait != nil && term.wait.timer == timer {
@@ -129,9 +85,10 @@ func (s *step) waitTimerFired(timer EffectID) {
 	}
 }
 
+// endWait completes the waiting call with the output so far, and starts the next calls. The command continues.
 func (s *step) endWait(term *terminal) {
 	s.updateTerminalItem(term)
-	removeEffect(&s.active.toolEffects, term.effect)
+	s.endToolEffect(term.effect)
 	s.completeWait(term, fmt.Sprintf("Process running with session ID %s", term.id))
 	s.advance()
 }
@@ -147,7 +104,7 @@ func (s *step) completeWait(term *terminal, how string) {
 // read.
 func (s *step) terminalDone(term *terminal, r ToolResult) {
 	term.result = &r
-	if s.active == nil {
+	if s.isIdle() {
 		s.closeDanglingTurn()
 	}
 	if s.hasTurnOf(term) {

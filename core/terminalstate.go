@@ -89,3 +89,23 @@ func (t *Thread) HasTerminals() bool { return len(t.liveTerminals()) > 0 }
 func (t *Thread) liveTerminals() []*terminal {
 	return slices.DeleteFunc(slices.Clone(t.terminals), func(term *terminal) bool { return term.result != nil })
 }
+
+// terminalOfEffect returns the terminal that an effect runs, or nil.
+func (t *Thread) terminalOfEffect(id EffectID) *terminal {
+	for _, term := range t.terminals {
+		if term.effect == id && term.result == nil {
+			return term
+		}
+	}
+	return nil
+}
+
+// terminalByID returns the terminal with a session id, or nil.
+func (t *Thread) terminalByID(id string) *terminal {
+	for _, term := range t.terminals {
+		if term.id == id {
+			return term
+		}
+	}
+	return nil
+}

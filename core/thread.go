@@ -1,7 +1,6 @@
 package core
 
 import (
-	"encoding/json"
 	"strings"
 	"time"
 
@@ -20,7 +19,9 @@ type Thread struct {
 	context    *history.History
 	transcript *transcript.Transcript
 	options    Options
-	active     *turn
+	// builtInTools are the tools of the server.
+	builtInTools []builtInTool
+	active       *turn
 	// waiting has the inputs that arrived while a turn was ending.
 	waiting []waiter
 	// waitingEdits are edits of the context that wait for the end of the active turn.
@@ -88,25 +89,6 @@ type announcedFailure struct {
 	err    protocol.TurnError
 }
 
-// step is the state of one call of Step.
-type step struct {
-	*Thread
-	Stamp
-	out Output
-	// contextChanges is set if clients are to be notified of the context. changes has the changes of the
-	// step's edits.
-	contextChanges bool
-	changes        []history.Change
-	// discards is set if the removed items are not to be stored in the memory.
-	discards bool
-}
-
-// Input is one event for a thread.
-type Input interface {
-	// apply changes the thread, and adds lines, messages and effects to the step.
-	apply(s *step)
-}
-
 // capture is a pending checkpoint. effect is 0 while an older one is in progress.
 type capture struct {
 	effect    EffectID
@@ -140,17 +122,6 @@ type openQuestion struct {
 	request uint64
 	turnID  *string
 	askedAt time.Time
-}
-
-// ServerQuestion is a question of an MCP server to the user.
-type ServerQuestion struct {
-	// Question identifies the question. It is unique among all servers.
-	Question uint64
-	Server   string
-	// Mode is form or url. Schema belongs to form; URL and ElicitationID belong to url.
-	Mode, Message      string
-	Schema, Meta       json.RawMessage
-	URL, ElicitationID string
 }
 
 // overhead is the cost of the parts of a request that are not items.

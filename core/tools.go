@@ -1,27 +1,27 @@
 package core
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
 	"strings"
 
-	"appserver/core/pure/command"
 	"appserver/core/pure/toolspec"
 	"appserver/protocol"
 )
 
 // addCalls records the calls of an answer and starts them.
 func (s *step) addCalls(calls []ToolCall) {
+	var started []*toolCall
 	for _, call := range calls {
 		call.ID = s.uniqueCallID(call.ID)
-		if s.active.toolsEffect == 0 { // all tools are known
+		if s.active.awaitTools == 0 { // all tools are known
 			call.Name = s.offeredName(call.Name)
 		}
 		s.item(s.callItem(&call))
-		s.active.calls = append(s.active.calls, &toolCall{call: call, session: strconv.FormatInt(s.state.Next-1, 10)})
+		started = append(started, &toolCall{call: call, session: strconv.FormatInt(s.state.Next-1, 10)})
 	}
+	s.becomeCalling(started)
 	s.advance()
 }
 
@@ -58,125 +58,80 @@ func (s *step) uniqueCallID(id string) string {
 // are done, it requests the model again.
 func (s *step) advance() {
 	t := s.active
-	if t.outcome != nil {
+	if s.isEnding() {
 		return
 	}
 	busy, reading := false, true
 	for _, c := range t.calls {
-		if c.state == callWaiting && !s.mustAwaitTools(c) && (!busy || reading && s.decodeCall(c) && s.readsOnly(c)) {
+		if c.state == callWaiting && !s.mustAwaitTools(c) && (!busy || reading && s.canRunBeside(c)) {
 			s.startCall(c)
 		}
-		if t.outcome != nil {
+		if s.active != t || s.isEnding() {
 			return
 		}
 		if c.state != callDone {
 			busy = true
-			reading = reading && s.readsOnly(c) && c.state == callRunning
+			reading = reading && c.readsOnly(s)
 		}
 	}
-	if !busy && t.toolsEffect == 0 {
+	if !busy && t.awaitTools == 0 {
 		s.requestModel()
 	}
 }
 
-// readsOnly reports whether the call can run beside others. It must certainly not write, by its
-// text or by the kernel. And the user must not be asked, before it or after it failed.
-func (s *step) readsOnly(c *toolCall) bool {
-	switch {
-	case c.server != nil:
-		return c.server.tool.Harmless() && !c.server.tool.Serial
-	case c.command == nil:
-		return s.viewsImage(c)
-	case c.command.Escalates || patchIn(c.command) != nil || s.ruleFor(c.command).Decision != toolspec.RuleAllows:
-		return false
-	}
-	if _, recalls := s.recallInShell(c.command); recalls {
-		return false
-	}
-	return c.command.Reads() || !s.mayWrite(c.command) && !s.asksOutside()
-}
-
-// viewsImage reports whether the call is one of view_image.
-func (s *step) viewsImage(c *toolCall) bool {
-	return c.call.Name == toolspec.ViewImage && s.capabilities.Images && s.reviewing() == nil &&
-		s.serverTool(c.call.Name) == nil
-}
-
-// decodeCall decodes the arguments of a call that may run beside others. It returns false for other
-// tools and for invalid arguments.
-func (s *step) decodeCall(c *toolCall) bool {
-	if s.viewsImage(c) {
-		return true
-	}
-	if c.command == nil && toolspec.IsShell(c.call.Name) {
-		c.command, _ = s.parseCommand(c)
-	}
-	return c.command != nil || s.decodeServerCall(c)
-}
-
-// parseCommand decodes the arguments of a tool that runs commands.
-func (s *step) parseCommand(c *toolCall) (*shellCommand, error) {
-	parse := toolspec.ParseShell
-	if s.capabilities.Terminals && c.call.Name == toolspec.ExecCommand && s.reviewing() == nil {
-		parse = toolspec.ParseExec
-	}
-	command, err := parse(c.call.Arguments, s.state.Settings.Cwd, s.active.env.Shell)
-	if err != nil {
-		return nil, err
-	}
-	if s.capabilities.Limits.NoLogin {
-		command.Argv = command.WithoutLogin()
-	}
-	return &shellCommand{Command: *command}, nil
-}
-
+// startCall decodes and starts a call.
 func (s *step) startCall(c *toolCall) {
 	c.call.Name = s.offeredName(c.call.Name)
-	switch {
-	case toolspec.IsShell(c.call.Name) && s.capabilities.Limits.NoShell:
-		s.completeCall(c, "This command was not run: the configuration turns the shell off (features.shell_tool). "+
-			"Continue without commands.")
-	case toolspec.IsShell(c.call.Name):
-		s.startShell(c)
-	case s.reviewing() != nil:
-		s.completeCall(c, fmt.Sprintf("There is no tool %q in a review. Use %s.", c.call.Name, toolspec.Shell))
-	case s.serverTool(c.call.Name) != nil:
-		s.startServerCall(c)
-	case c.call.Name == toolspec.ToolSearch && s.searched.text != "":
-		s.completeCall(c, s.findTools(c.call.Arguments))
-	case c.call.Name == toolspec.CallTool && s.searched.text != "":
-		s.startServerCall(c)
-	case c.call.Name == toolspec.ApplyPatch:
-		s.startPatch(c)
-	case c.call.Name == toolspec.UpdatePlan && !s.capabilities.Limits.NoPlan:
-		s.completeCall(c, s.updatePlan(c.call.Arguments))
-	case c.call.Name == toolspec.WriteStdin && s.capabilities.Terminals && !s.capabilities.Limits.NoShell:
-		s.startStdin(c)
-	case c.call.Name == toolspec.ViewImage && s.capabilities.Images:
-		s.startViewImage(c)
-	case c.call.Name == toolspec.Recall && s.recalls():
-		s.startRecall(c)
-	case c.call.Name == toolspec.RequestUserInput && (c.again != nil || s.asksUser()):
-		s.askQuestions(c)
-	case c.call.Name == toolspec.RequestUserInput && s.offersTool(toolspec.RequestUserInput):
-		s.completeCall(c, noQuestionsText)
-	default:
-		s.startOtherCall(c)
-	}
-}
-
-// startOtherCall starts a call of a client's tool, or rejects an unknown one.
-func (s *step) startOtherCall(c *toolCall) {
-	if tool := s.clientTool(c.call.Name); tool != nil {
-		s.startClientTool(c, tool)
+	kind, err := s.decodeCall(c)
+	if err != nil {
+		s.rejectArguments(c, err)
 		return
 	}
-	s.completeCall(c, s.unknownToolText(c.call.Name))
+	c.kind = kind
+	kind.start(s, c)
 }
 
-// noQuestionsText is the output of request_user_input outside of plan mode.
-const noQuestionsText = "The user was not asked: request_user_input is available in plan mode only. " +
-	"Decide yourself, or ask in your answer."
+// decodeCall returns the call as its tool decodes it, or a textCall for an unknown tool. The shell is the only tool of
+// a review. Names of built-in tools that are not offered can be those of a client's tool.
+func (s *step) decodeCall(c *toolCall) (callKind, error) {
+	name := c.call.Name
+	tool, client := s.builtInTool(name), s.clientTool(name)
+	switch {
+	case toolspec.IsShell(name):
+		return tool.decode(s, c)
+	case s.reviewing() != nil:
+		return &textCall{text: fmt.Sprintf("There is no tool %q in a review. Use %s.", name, toolspec.Shell)}, nil
+	case s.serverTool(name) != nil:
+		return decodeServerCall(s, c)
+	case tool != nil && tool.acceptsCall(s, c):
+		return tool.decode(s, c)
+	case client != nil:
+		return decodeClientCall(c, client)
+	}
+	return &textCall{text: s.unknownToolText(name)}, nil
+}
+
+// canRunBeside reports whether a call that waits can start while others run that only read.
+func (s *step) canRunBeside(c *toolCall) bool {
+	kind, err := s.decodeCall(c)
+	return err == nil && kind.readsOnly(s)
+}
+
+// runCall sets a call running, and returns the id of its effect.
+func (s *step) runCall(c *toolCall) EffectID {
+	c.becomeRunning(s.newEffect())
+	s.active.toolEffects = append(s.active.toolEffects, c.effect)
+	return c.effect
+}
+
+// effectOfCallEnded continues the turn after an effect of a call has ended.
+func (s *step) effectOfCallEnded() {
+	if s.isEnding() {
+		s.completeOnceEnded()
+		return
+	}
+	s.advance()
+}
 
 func (t *Thread) offersTool(name string) bool {
 	return slices.ContainsFunc(t.tools(), func(tool ToolSpec) bool { return tool.Name == name })
@@ -194,86 +149,11 @@ func (s *step) unknownToolText(name string) string {
 	return fmt.Sprintf("There is no tool %q. Use one of: %s.", name, strings.Join(names, ", "))
 }
 
-func (s *step) startShell(c *toolCall) {
-	if !s.decodeCall(c) {
-		_, err := s.parseCommand(c)
-		s.rejectArguments(c, err)
-		return
-	}
-	if p := patchIn(c.command); p != nil && s.reviewing() != nil {
-		s.completeCall(c, "The patch was not applied: a review cannot change files. Report the finding instead.")
-		return
-	} else if p != nil {
-		s.planPatch(c, p)
-		return
-	}
-	if a, recalls := s.recallInShell(c.command); recalls {
-		c.command = nil
-		s.recall(c, a)
-		return
-	}
-	if c.command.Terminal != nil && len(s.liveTerminals()) >= maxTerminals {
-		s.completeCall(c, fmt.Sprintf("%d commands run in the background, and no more can. "+
-			"End one of the sessions first: %s.",
-			maxTerminals, s.sessionList()))
-		return
-	}
-	c.command.outside = s.isApproved(c.command.Key(true))
-	switch s.verdictOf(c, s.verdict(c.command)) {
-	case toolspec.Run:
-		s.runCommand(c)
-	case toolspec.Ask:
-		if c.again != nil && c.again.Denied != nil {
-			s.askToEscalate(c, resultOfDenial(c.again.Denied))
-			return
-		}
-		c.command.Reason = cmp.Or(c.command.Reason, c.command.dangerReason(), c.command.ruleReason())
-		s.requestApproval(c)
-		s.warnUnconfined()
-	default:
-		s.declineCall(c, s.refusalText(c.command))
-		s.warnUnconfined()
-	}
-}
-
-func (s *step) runCommand(c *toolCall) {
-	if s.mayWrite(c.command) && s.holdForCapture(c) {
-		return
-	}
-	if c.command.Terminal != nil {
-		s.openTerminal(c)
-		return
-	}
-	c.state, c.effect = callRunning, s.newEffect()
-	s.active.toolEffects = append(s.active.toolEffects, c.effect)
-	s.effect(RunTool{ID: c.effect, TurnID: s.active.id, Command: Command{
-		Argv: s.argvOf(c.command), Cwd: c.command.Cwd, Timeout: c.command.Timeout,
-		Sandbox: s.sandboxOf(c.command), Access: s.access(c.command), Unconfined: !s.active.env.Enforced,
-		Workspace: s.state.Settings.Cwd, Environment: s.active.env.Environment}, Track: s.trackCommand(c.command)})
-}
-
-// argvOf returns the arguments with which a command runs. Its shell reads no profile if the policy says so.
-func (s *step) argvOf(c *shellCommand) []string {
-	if s.active.env.Environment.NoProfile {
-		return command.WithoutLogin(c.Argv)
-	}
-	return c.Argv
-}
-
-// updatePlan notifies the plan and returns the output of the call.
-func (s *step) updatePlan(arguments string) string {
-	p, err := toolspec.ParsePlan(arguments)
-	if err != nil {
-		return argumentsText(err)
-	}
-	s.notify(
-		protocol.TurnPlanUpdatedNotification{ThreadID: s.state.ID, TurnID: s.active.id, Explanation: p.Explanation,
-			Plan: p.Steps})
-	return "Plan updated"
-}
-
 // mustAwaitTools reports whether the call can be one of a server's tool that is not known yet.
 func (s *step) mustAwaitTools(c *toolCall) bool {
-	return s.active.toolsEffect != 0 && !toolspec.IsShell(c.call.Name) && c.call.Name != toolspec.ApplyPatch &&
-		c.call.Name != toolspec.RequestUserInput && s.clientTool(c.call.Name) == nil
+	if s.active.awaitTools == 0 || s.clientTool(c.call.Name) != nil {
+		return false
+	}
+	tool := s.builtInTool(c.call.Name)
+	return tool == nil || !tool.early
 }

@@ -1,7 +1,6 @@
 package core
 
 import (
-	"cmp"
 	"errors"
 
 	"appserver/core/pure/filechanges"
@@ -31,27 +30,6 @@ func (s *step) mayWrite(c *shellCommand) bool {
 	return !c.Reads() && !(readOnly && s.active.env.Enforced)
 }
 
-// trackPatch returns the tracking of a patch, or nil.
-func (s *step) trackPatch(p *patchCall) *Track {
-	if !s.active.env.Tracking.Patches {
-		return nil
-	}
-	return s.track(s.trackedDir(p))
-}
-
-// trackedDir returns the root of all files of a patch, or the directory of the patch.
-func (s *step) trackedDir(p *patchCall) string {
-	root := ""
-	for i, file := range p.files() {
-		if r := s.rules().Root(file); i > 0 && r != root || r == "" {
-			return cmp.Or(p.root, p.dir)
-		} else {
-			root = r
-		}
-	}
-	return cmp.Or(root, p.root, p.dir)
-}
-
 func (s *step) track(dir string) *Track {
 	return &Track{
 		Turn:   s.active.id,
@@ -62,13 +40,6 @@ func (s *step) track(dir string) *Track {
 }
 
 func (s *step) keepsCheckpoints() bool { return s.active.env.Tracking.Worktree && !s.options.Ephemeral }
-
-// FilesChanged has the changes of a background command while it was watched. It ends the wait of
-// its first call.
-type FilesChanged struct {
-	Effect  EffectID
-	Tracked *Tracked
-}
 
 // recordChanges records the changes of a call of the active turn.
 func (s *step) recordChanges(t *Tracked) { s.recordChangesOf(s.active.id, t) }
@@ -90,7 +61,7 @@ func (s *step) recordChangesOf(turnID string, t *Tracked) {
 	}
 	changes := t.Changes
 	changes.ID = turnID
-	if s.active == nil {
+	if s.isIdle() {
 		s.closeDanglingTurn()
 	}
 	s.record(protocol.LineWorktreeChanges, changes)

@@ -43,10 +43,16 @@ func (s *step) trimContext(in TrimContext) {
 	c := s.beginTrim()
 	s.trimTo(int(in.KeepLast), protocol.TrimAsked, in.Client, withSummary(in.Summary))
 	s.endTrim(c, nil)
-	s.reply(in.To, protocol.ThreadContextTrimResponse{TrimPoint: s.context.LastTrimPoint().TrimPoint,
-		SessionID: s.sessionID()})
-	s.notifyTrim(c)
-	s.contextChanged(s.lastChanges())
+	s.answerEdit(in.To, protocol.ThreadContextTrimResponse{TrimPoint: s.context.LastTrimPoint().TrimPoint,
+		SessionID: s.sessionID()}, c, s.lastChanges())
+}
+
+// withSummary returns the summary of a client, or nil if it is blank.
+func withSummary(text *string) *string {
+	if text == nil || strings.TrimSpace(*text) == "" {
+		return nil
+	}
+	return text
 }
 
 func (s *step) summarizeContext(in SummarizeContext) {
@@ -71,17 +77,17 @@ func (s *step) summarizeContext(in SummarizeContext) {
 	}
 	s.closeDanglingTurn()
 	c := s.beginTrim()
-	line := s.summarizing(points[at].ID, in.Summary)
+	line := s.summaryEdit(points[at].ID, in.Summary)
 	line.ClientName = in.Client
 	s.record(protocol.LineContextEdit, line)
 	s.out.Sync = true
 	s.endTrim(c, in.TookMs)
-	s.reply(in.To, protocol.ThreadContextSummarizeResponse{TrimPoint: s.context.TrimPoints()[at].TrimPoint})
-	s.notifyTrim(c)
-	s.contextChanged(s.lastChanges())
+	s.answerEdit(in.To, protocol.ThreadContextSummarizeResponse{TrimPoint: s.context.TrimPoints()[at].TrimPoint}, c,
+		s.lastChanges())
 }
 
-func (s *step) summarizing(id, text string) protocol.StoredContextEdit {
+// summaryEdit returns the edit that gives a trim point a summary.
+func (s *step) summaryEdit(id, text string) protocol.StoredContextEdit {
 	e := protocol.StoredContextEdit{Op: protocol.EditSummarize, Revision: s.context.Revision() + 1, Of: id, Text: &text}
 	if saved, inPrompt := s.context.SavedBySummarizing(id); inPrompt {
 		e.SavedTokens = saved - s.priceOf(text)

@@ -6,6 +6,19 @@ import (
 	"appserver/protocol"
 )
 
+// TurnStart is input of the user: for a new turn, or for the active one.
+type TurnStart struct {
+	To     protocol.Caller
+	Params *protocol.TurnStartParams
+	// Images are the local images of the input, by path.
+	Images map[string]LocalImage
+	// Skills are the skills that the input names.
+	Skills []SkillText
+	// Permissions are those that the params name, or nil.
+	Permissions *Permissions
+	Env         TurnEnv
+}
+
 func (in TurnStart) apply(s *step) { s.turnStart(in) }
 
 // settings returns the settings of the turn.
@@ -13,20 +26,28 @@ func (in TurnStart) settings(s *step) Settings {
 	return s.state.Settings.WithTurn(in.Params, in.Permissions)
 }
 
+// TurnSteer is input for the active turn.
+type TurnSteer struct {
+	To     protocol.Caller
+	Params *protocol.TurnSteerParams
+	Images map[string]LocalImage
+	Skills []SkillText
+}
+
 func (in TurnSteer) apply(s *step) { s.turnSteer(in) }
 
 func (s *step) turnStart(in TurnStart) {
 	s.completePendingTurn()
 	switch {
-	case s.active == nil:
+	case s.isIdle():
 		s.beginTurn(in)
-	case s.active.interrupted(), s.active.kind() != "" && s.active.outcome != nil:
+	case s.isInterrupted(), !s.active.kind.takesInput() && s.isEnding():
 		s.waiting = append(s.waiting, waiter{in.To, in})
-	case s.active.kind() != "":
+	case !s.active.kind.takesInput():
 		s.reject(in.To, s.active.errNotSteerable("failed to submit turn input: "))
 	case len(in.Params.Input) == 0:
 		s.reject(in.To, errEmptyInput())
-	case s.active.shellOnly:
+	case s.active.kind == shellTurn:
 		s.active.schema = in.Params.OutputSchema
 		s.convertToModelTurn(in.settings(s), in.Env)
 		s.reply(in.To, protocol.TurnStartResponse{Turn: s.activeTurnView()})
@@ -50,7 +71,7 @@ func (s *step) turnStart(in TurnStart) {
 }
 
 func (s *step) beginTurn(in TurnStart) {
-	s.newTurn(in.Env).schema = in.Params.OutputSchema
+	s.newTurn(modelTurn, in.Env).schema = in.Params.OutputSchema
 	limit := s.limitHistory(in.Env.MaxTurns)
 	s.recordBegin(in.Params.RootTurnID)
 	s.changeSettings(in.settings(s), s.active.id)
@@ -85,33 +106,28 @@ func (s *step) steerTurn(
 	t := s.active
 	t.notBefore = s.Now.Add(s.options.CompletedFloor)
 	s.addUserInput(input, clientID, images, skills)
-	if t.outcome != nil { // finished, but turn/completed is delayed
-		t.outcome = nil
-		s.stopTimer()
-		if !t.requestPending {
-			s.requestModel()
-		}
-		return
-	}
-	if t.request != nil && t.compaction == nil {
+	switch {
+	case s.isEnding(): // turn/completed was not sent
+		s.becomePreparing(t)
+		s.requestModel()
+	case s.isRequesting():
 		s.effect(Cancel{t.request.effect})
-		t.request = nil
 		s.requestModel()
 	}
 }
 
 func (s *step) turnSteer(in TurnSteer) {
 	switch {
-	case s.active == nil || s.active.interrupted():
+	case s.isIdle() || s.isInterrupted():
 		s.reject(in.To, protocol.Refuse(protocol.KindNoActiveTurn, "no active turn to steer"))
 	case s.active.id != in.Params.ExpectedTurnID:
 		s.reject(in.To, s.errWrongTurn("expected active turn id `%s` but found `%s`", in.Params.ExpectedTurnID))
-	case s.active.kind() != "":
+	case !s.active.kind.takesInput():
 		s.reject(in.To, s.active.errNotSteerable(""))
 	case len(in.Params.Input) == 0:
 		s.reject(in.To, errEmptyInput())
 	default:
-		if s.active.shellOnly {
+		if s.active.kind == shellTurn {
 			s.convertToModelTurn(s.state.Settings, s.active.env)
 		}
 		s.reply(in.To, protocol.TurnSteerResponse{TurnID: s.active.id})

@@ -2,10 +2,10 @@ package core
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 	"time"
 
-	"appserver/core/pure/compaction"
 	"appserver/protocol"
 )
 
@@ -14,50 +14,92 @@ type turn struct {
 	id        string
 	startedAt time.Time
 	env       TurnEnv
-	schema    json.RawMessage
-	// modelEffects and toolEffects are the effects without a terminal input yet, oldest first.
-	modelEffects, toolEffects []EffectID
-	// toolsEffect is the effect that awaits the tools of servers for a restored turn, or 0.
-	toolsEffect EffectID
-	// userCommands are the running commands of the user. shellOnly is set while the turn has no
-	// other work. requestPending is set if a model request waits for their end.
-	userCommands              []*userCommand
-	shellOnly, requestPending bool
-	// request is the active model request, or nil while tools run.
+	kind      turnKind
+	// state is changed by the functions of turnmachine.go only.
+	state turnState
+	turnInput
+	modelWork
+	toolWork
+	turnShown
+	turnEnd
+}
+
+// turnKind is the kind of a turn.
+type turnKind string
+
+const (
+	// modelTurn is a turn in which the model answers the user's input.
+	modelTurn turnKind = ""
+	// shellTurn is a turn without input, in which commands of the user run. Input makes it a modelTurn.
+	shellTurn turnKind = "shell"
+	// compactTurn is a turn that only compacts the context. reviewTurn is one that only reviews. They take no input.
+	compactTurn turnKind = "compact"
+	reviewTurn  turnKind = "review"
+)
+
+func (k turnKind) takesInput() bool { return k == modelTurn || k == shellTurn }
+
+// turnInput has the demands of the user's input.
+type turnInput struct {
+	schema json.RawMessage
+	// query is the text to search memories for.
+	query string
+}
+
+// modelWork is the work that precedes the next answer of the model.
+type modelWork struct {
+	// modelEffects are the effects of model requests, and of what precedes the first one, without a terminal input yet,
+	// oldest first.
+	modelEffects []EffectID
+	// request is the pending model request in the states requesting and summarizing, or nil.
 	request *modelRequest
+	// retry is the timer of the next attempt in the state retrying, or 0. The prompt is built when it fires.
+	retry EffectID
+	// compaction is the running compaction in the states compacting, summarizing and retrying, or nil.
+	compaction *runningCompaction
+	// compactions counts the compactions since the last answer of the model.
+	compactions int
+	attempts
+	refill refillGuard
 	// cancelled are the cancelled model requests whose effects have ended.
 	cancelled []*protocol.StoredRequest
-	// calls are the tool calls of the model's last answer, in order.
-	calls []*toolCall
 	// definitions are those that a search has found since the last request.
 	definitions []string
-	attempts
-	// retry is the timer of the next attempt, or 0. The prompt is built when it fires.
-	retry EffectID
-	// compacts is set for a turn that only compacts the context.
-	compacts bool
-	// review is set for a turn that only reviews, or nil.
+	// review is the conversation of a reviewTurn, or nil.
 	review *review
-	// compaction is the active compaction, or nil. compactions counts those since the last answer
-	// of the model.
-	compaction  *runningCompaction
-	compactions int
-	refill      refillGuard
+}
+
+// toolWork has the calls of the model and the commands of the user.
+type toolWork struct {
+	// toolEffects are the effects of calls and of the user's commands without a terminal input yet, oldest first.
+	toolEffects []EffectID
+	// calls are the tool calls of the model's last answer, in order.
+	calls []*toolCall
+	// awaitTools is the effect that awaits the tools of servers for a restored turn, or 0.
+	awaitTools EffectID
+	// userCommands are the running commands of the user. They run in any state.
+	userCommands []*userCommand
+	// uncaptured is set if the capture of the worktree before the turn failed. diff is the turn's
+	// diff so far, or nil without changes.
+	uncaptured bool
+	diff       *FileDiff
+}
+
+// turnShown has the facts about the turn that clients received.
+type turnShown struct {
 	// hasUsage is set once the provider reported the usage of an answer.
 	hasUsage bool
 	// plans counts the plan items of the turn.
 	plans int
 	// last is the agent's last message.
 	last *protocol.ThreadItem
-	// uncaptured is set if the capture of the worktree before the turn failed. diff is the turn's
-	// diff so far, or nil without changes.
-	uncaptured bool
-	diff       *FileDiff
-	// query is the text to search memories for.
-	query string
-	// outcome is set once the turn has no more work.
+}
+
+// turnEnd is how and when the turn ends.
+type turnEnd struct {
+	// outcome is set in the states ending and delayed, or nil.
 	outcome *outcome
-	// notBefore is the earliest time of turn/completed. timer is the timer for it, or 0.
+	// notBefore is the earliest time of turn/completed. timer is the timer for it in the state delayed, or 0.
 	notBefore time.Time
 	timer     EffectID
 }
@@ -78,26 +120,6 @@ type outcome struct {
 	err    *protocol.TurnError
 }
 
-// kind returns the kind of a turn that takes no input: compact or review. It returns "" for others.
-func (t *turn) kind() string {
-	switch {
-	case t.compacts:
-		return "compact"
-	case t.review != nil:
-		return "review"
-	}
-	return ""
-}
-
-func (t *turn) interrupted() bool {
-	return t.outcome != nil && t.outcome.status == protocol.TurnInterrupted
-}
-
-// completionPending reports whether the turn is finished and only turn/completed is delayed.
-func (t *turn) completionPending() bool {
-	return t != nil && t.outcome != nil && len(t.modelEffects)+len(t.toolEffects) == 0
-}
-
 // openItems returns the items of calls between item/started and item/completed. A subscribing
 // client needs them for the requests about them.
 func (t *turn) openItems() (items []protocol.ThreadItem) {
@@ -109,21 +131,19 @@ func (t *turn) openItems() (items []protocol.ThreadItem) {
 	return items
 }
 
-// awaitsUserInput reports whether a call asks the user to choose.
-func (t *turn) awaitsUserInput() bool {
-	for _, c := range t.calls {
-		if c.state == callAsking && c.client != nil && c.client.questions != nil {
-			return true
-		}
-	}
-	return false
+// asks reports whether a call asks the client, with the flag in the thread's status.
+func (t *turn) asks(flag string) bool {
+	return slices.ContainsFunc(t.calls, func(c *toolCall) bool {
+		return c.state == callAsking && c.asks.waitFlag() == flag
+	})
 }
 
 // errNotSteerable rejects input to a turn that takes none.
 func (t *turn) errNotSteerable(what string) *protocol.Error {
 	err := protocol.Refuse(protocol.KindTurnActive,
-		"%scannot steer a %s turn: wait for its end, or interrupt it with turn/interrupt", what, t.kind())
-	err.Data.CodexErrorInfo = &protocol.CodexErrorInfo{Kind: protocol.ErrorActiveTurnNotSteerable, TurnKind: t.kind()}
+		"%scannot steer a %s turn: wait for its end, or interrupt it with turn/interrupt", what, t.kind)
+	err.Data.CodexErrorInfo = &protocol.CodexErrorInfo{
+		Kind: protocol.ErrorActiveTurnNotSteerable, TurnKind: string(t.kind)}
 	return err
 }
 
@@ -135,20 +155,6 @@ func (t *turn) metadata() *protocol.TurnMetadata {
 	return &protocol.TurnMetadata{Diff: t.diff.Summary}
 }
 
-// modelRequest is an active model request, with the open items of its answer.
-type modelRequest struct {
-	effect EffectID
-	// revision and items identify the context for which the request was built.
-	revision  int64
-	items     int
-	message   *openMessage
-	reasoning *openReasoning
-	searches  []openSearch // started searches of the provider
-	// summary is set for a request for a summary. answer is its text.
-	summary bool
-	answer  strings.Builder
-}
-
 // sentRequest is a model request without a terminal input yet, with the parts of its prompt that no line
 // has.
 type sentRequest struct {
@@ -156,12 +162,6 @@ type sentRequest struct {
 	system    string
 	tools     promptTools
 	startedAt time.Time
-}
-
-// promptTools are the tools of a prompt.
-type promptTools struct {
-	Tools     []ToolSpec     `json:"tools"`
-	WebSearch *WebSearchTool `json:"web_search,omitempty"`
 }
 
 // hashedTools are the tools of the last request with their hash. Most requests have the same tools, and encoding
@@ -257,26 +257,6 @@ type review struct {
 	answer string
 	// done is set once the thread has the result.
 	done bool
-}
-
-// runningCompaction is a compaction of the active turn, or the draft of one.
-type runningCompaction struct {
-	// client is the name of the client that asked for it, or "".
-	client   string
-	rules    *compaction.Rules
-	strategy string
-	plan     compaction.Plan
-	span     compaction.Span
-	began    time.Time
-	// tokensBefore is the cost of the next request without the compaction.
-	tokensBefore int64
-	// item is the thread item that shows it, or nil for a draft.
-	item *protocol.ThreadItem
-	// revision and items identify the context for which it was planned. from is the ordinal of the first
-	// line after it.
-	revision int64
-	items    int
-	from     int64
 }
 
 // userCommand is a running command of the user.

@@ -24,11 +24,11 @@ func (in RunUserCommand) apply(s *step) { s.runUserCommand(in) }
 
 func (s *step) runUserCommand(in RunUserCommand) {
 	s.completePendingTurn()
-	if s.active != nil && s.active.interrupted() {
+	if s.isInterrupted() {
 		s.waiting = append(s.waiting, waiter{in.To, in})
 		return
 	}
-	begins := s.active == nil
+	begins := s.isIdle()
 	if begins {
 		s.beginShellTurn(in.Env)
 	}
@@ -46,7 +46,7 @@ func (s *step) beginShellTurn(env TurnEnv) {
 	s.endDanglingTurn()
 	s.discardDraft(errDraftExpired())
 	s.failed = false
-	s.active = &turn{id: s.NewID(), startedAt: s.Now, env: env, shellOnly: true}
+	s.becomeShell(&turn{id: s.NewID(), startedAt: s.Now, env: env, kind: shellTurn})
 	s.recordBegin(nil)
 	s.out.Sync = true
 }
@@ -79,7 +79,10 @@ func (s *step) cancelUserCommands() {
 // commands of the user.
 func (s *step) convertToModelTurn(next Settings, env TurnEnv) {
 	t := s.active
-	t.shellOnly, t.requestPending, t.env = false, len(t.userCommands) > 0, env
+	t.kind, t.env = modelTurn, env
+	if !s.isEnding() {
+		s.becomeAwaitingShell()
+	}
 	s.applyEnv(env)
 	s.setServerTools(env.Tools, env.Provider.ContextWindow)
 	s.changeSettings(next, t.id)
@@ -89,7 +92,7 @@ func (s *step) convertToModelTurn(next Settings, env TurnEnv) {
 
 // userCommandOf returns the user's command of an effect, or nil.
 func (s *step) userCommandOf(id EffectID) *userCommand {
-	if s.active == nil {
+	if s.isIdle() {
 		return nil
 	}
 	for _, o := range s.active.userCommands {
@@ -104,7 +107,7 @@ func (s *step) userCommandOf(id EffectID) *userCommand {
 func (s *step) userCommandDone(o *userCommand, r ToolResult) {
 	t := s.active
 	t.userCommands = slices.DeleteFunc(t.userCommands, func(other *userCommand) bool { return other == o })
-	removeEffect(&t.toolEffects, o.effect)
+	s.endToolEffect(o.effect)
 	item := *o.item.ThreadItemVariant.(*protocol.CommandExecutionItem)
 	setResult(&item, r)
 	o.item.ThreadItemVariant = &item
@@ -114,13 +117,12 @@ func (s *step) userCommandDone(o *userCommand, r ToolResult) {
 	message.ID = "msg_" + s.NewID()
 	s.itemOfThread(message)
 	switch {
-	case t.outcome != nil:
-		s.completeWhenIdle()
+	case s.isEnding():
+		s.completeOnceEnded()
 	case len(t.userCommands) > 0:
-	case t.shellOnly:
+	case t.state == turnShell:
 		s.finishTurn(protocol.TurnCompleted, nil)
-	case t.requestPending:
-		t.requestPending = false
+	case t.state == turnAwaitingShell:
 		s.requestModel()
 	}
 }

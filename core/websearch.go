@@ -44,17 +44,6 @@ func (s *step) keepSearch(m *modelRequest, call *protocol.Unknown) {
 	s.completeItem(s.newItem(shownSearch(id, call), o.startedAt), nil)
 }
 
-// takeSearch removes a search that has begun.
-func (m *modelRequest) takeSearch(id string) (openSearch, bool) {
-	for i, o := range m.searches {
-		if o.id == id {
-			m.searches = append(m.searches[:i], m.searches[i+1:]...)
-			return o, true
-		}
-	}
-	return openSearch{}, false
-}
-
 // withID returns an item with an id, which every provider takes back.
 func withID(call *protocol.Unknown, id string) *protocol.Unknown {
 	var members map[string]json.RawMessage

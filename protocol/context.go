@@ -19,9 +19,7 @@ type ContextItem struct {
 	InPrompt bool `json:"inPrompt"`
 	// NotSentReason is the reason if InPrompt is false. It is absent otherwise.
 	NotSentReason NotSentReason `json:"notSentReason,omitempty"`
-	Pinned        bool          `json:"pinned"`
-	// Replaced is set if an edit replaced the text of the item.
-	Replaced bool `json:"replaced"`
+	ContextItemMarks
 	// Superseded marks instructions from AGENTS.md files that a later item replaces or ends; the
 	// model still receives them.
 	Superseded bool `json:"superseded,omitempty"`
@@ -46,8 +44,7 @@ func (i *ContextItem) append(b []byte) []byte {
 	if i.NotSentReason != "" {
 		b = AppendString(append(b, `,"notSentReason":`...), string(i.NotSentReason))
 	}
-	b = strconv.AppendBool(append(b, `,"pinned":`...), i.Pinned)
-	b = strconv.AppendBool(append(b, `,"replaced":`...), i.Replaced)
+	b = i.appendMarks(b)
 	if i.Superseded {
 		b = append(b, `,"superseded":true`...)
 	}
@@ -179,8 +176,8 @@ type CategoryUsage struct {
 // next edit.
 type ContextEdit struct {
 	Revision int64 `json:"revision"`
-	// Op is exclude, include, delete, prune, mask, pin, unpin, replace, apply, trim, summarize,
-	// compact, restore or revert. A revert cannot be undone here.
+	// Op is the effect on items, such as exclude or pin, or apply, trim, summarize, compact, restore or
+	// revert. A revert cannot be undone here.
 	Op string `json:"op"`
 	// At is in Unix milliseconds.
 	At int64 `json:"at"`
@@ -230,17 +227,9 @@ func ContextItemStates() []ContextItemState {
 	}
 }
 
-// The operations of a ContextEdit, and of the lines that keep them. Undo and redo are
+// The operations of a ContextEdit, and of the lines that keep them, that are no ContextOperation. Undo and redo are
 // lines only.
 const (
-	EditExclude   = "exclude"
-	EditInclude   = "include"
-	EditDelete    = "delete"
-	EditPrune     = "prune"
-	EditMask      = "mask"
-	EditPin       = "pin"
-	EditUnpin     = "unpin"
-	EditReplace   = "replace"
 	EditApply     = "apply"
 	EditTrim      = "trim"
 	EditSummarize = "summarize"
@@ -316,87 +305,6 @@ type ServerToolUsage struct {
 	FoundTools int `json:"foundTools"`
 	// FoundTokens is the cost of the found tools in the context.
 	FoundTokens int64 `json:"foundTokens"`
-}
-
-// ContextSetInclusionParams excludes items, or includes them again.
-type ContextSetInclusionParams struct {
-	ContextRequest
-	SetInclusion
-}
-
-// ContextRequest has the members of every edit.
-type ContextRequest struct {
-	ThreadID string `json:"threadId"`
-	// ExpectedRevision, if not null, must equal the revision of the thread. Otherwise the edit is
-	// rejected with kind staleRevision.
-	ExpectedRevision *int64 `json:"expectedRevision,omitempty"`
-}
-
-// ContextSetInclusionResponse is the result of context/setInclusion.
-type ContextSetInclusionResponse struct {
-	Revision int64 `json:"revision"`
-	// Changed is the number of changed items.
-	Changed int `json:"changed"`
-	// Ignored is the number of targets that match no item.
-	Ignored int          `json:"ignored"`
-	Usage   ContextUsage `json:"usage"`
-}
-
-// ContextPruneByIndicesParams deletes items.
-type ContextPruneByIndicesParams struct {
-	ContextRequest
-	PruneByIndices
-}
-
-// ContextPruneByIndicesResponse is the result of context/pruneByIndices.
-type ContextPruneByIndicesResponse struct {
-	Revision int64 `json:"revision"`
-	// Removed is the number of deleted items. Outputs of deleted calls count as well.
-	Removed int `json:"removed"`
-	// Ignored is the number of targets that match no item.
-	Ignored int          `json:"ignored"`
-	Usage   ContextUsage `json:"usage"`
-}
-
-// ContextPruneParams excludes items by category.
-type ContextPruneParams struct {
-	ContextRequest
-	Prune
-}
-
-// ContextPruneResponse is the result of context/prune.
-type ContextPruneResponse struct {
-	Revision int64 `json:"revision"`
-	// Changed is the number of excluded items.
-	Changed int          `json:"changed"`
-	Usage   ContextUsage `json:"usage"`
-}
-
-// ContextPinParams pins items, or unpins them.
-type ContextPinParams struct {
-	ContextRequest
-	Pin
-}
-
-// ContextPinResponse is the result of context/pin.
-type ContextPinResponse struct {
-	Revision int64 `json:"revision"`
-	// Changed is the number of changed items.
-	Changed int `json:"changed"`
-	// Ignored is the number of targets that match no item.
-	Ignored int `json:"ignored"`
-}
-
-// ContextReplaceParams replaces the text of an item.
-type ContextReplaceParams struct {
-	ContextRequest
-	Replace
-}
-
-// ContextReplaceResponse is the cost of the context after the edit.
-type ContextReplaceResponse struct {
-	Revision int64        `json:"revision"`
-	Usage    ContextUsage `json:"usage"`
 }
 
 // ContextPreviewParams requests the effect of edits, made one after the other. It changes nothing.

@@ -6,17 +6,17 @@ import "strconv"
 // because encoding/json takes several times as long. It flushes parts, so that the client reads the begin
 // of a list while its rest is encoded, and all lists share one small buffer.
 
-// itemSize is the approximate size of a ContextItem as JSON without its preview, in bytes. idSize is the
-// size of an id.
+// itemSize is the approximate size of a ContextItem as JSON without its preview and its marks, in bytes. idSize is
+// the size of an id.
 const (
-	itemSize = 320
+	itemSize = 288
 	idSize   = 24
 )
 
 func sizeOf(items []ContextItem) int {
 	n := 2 * itemSize
 	for i := range items {
-		n += itemSize + len(items[i].Preview)
+		n += itemSize + len(items[i].Preview) + items[i].marksSize()
 	}
 	return n
 }

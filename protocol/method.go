@@ -3,6 +3,7 @@ package protocol
 import (
 	"encoding/json"
 	"reflect"
+	"slices"
 )
 
 // Caller identifies a request of a client: a connection, and the number that the server gave the
@@ -50,11 +51,8 @@ type Handler interface {
 	ContextReadItem(to Caller, p *ContextReadItemParams) error
 	ContextSearch(to Caller, p *ContextSearchParams) error
 	ContextGetUsage(to Caller, p *ContextGetUsageParams) error
-	ContextSetInclusion(to Caller, p *ContextSetInclusionParams) error
-	ContextPruneByIndices(to Caller, p *ContextPruneByIndicesParams) error
-	ContextPrune(to Caller, p *ContextPruneParams) error
-	ContextPin(to Caller, p *ContextPinParams) error
-	ContextReplace(to Caller, p *ContextReplaceParams) error
+	// ContextEdit serves the method of each ContextOperation.
+	ContextEdit(to Caller, r ContextRequest, o ContextOperationVariant) error
 	ContextPreview(to Caller, p *ContextPreviewParams) error
 	ContextGetPrompt(to Caller, p *ContextGetPromptParams) error
 	ContextSuggest(to Caller, p *ContextSuggestParams) error
@@ -148,6 +146,15 @@ type Method struct {
 	// Urgent is set for methods that end work. Under overload, the server still accepts some of
 	// their requests.
 	Urgent bool
+	// Subscribes is set if the method can subscribe the caller to the thread of its result.
+	// Unsubscribes is set if it ends the subscription to the thread of its params.
+	Subscribes, Unsubscribes bool
+	// StartsTurn is set if the method can start a turn. If the result names the turn, it does so as turn.
+	StartsTurn bool
+	// NewThread is set if the method makes the thread that it is for, so that its params name none.
+	NewThread bool
+	// ByTurn is set if the params can name a turn without its thread.
+	ByTurn bool
 	// Serve decodes params and calls the handler. Absent params are read as {}.
 	Serve func(h Handler, to Caller, params json.RawMessage) error
 }
@@ -157,10 +164,7 @@ func method[P, R any](name string, serve func(Handler, Caller, *P) error, doc st
 		Name: name, Params: reflect.TypeFor[P](), Result: reflect.TypeFor[R](), Doc: doc,
 		Serve: func(h Handler, to Caller, params json.RawMessage) error {
 			p := new(P)
-			if err := DecodeParams(params, p); err != nil {
-				return err
-			}
-			if err := checkUnserved(params, reflect.TypeFor[P]()); err != nil {
+			if err := decodeServed(params, p); err != nil {
 				return err
 			}
 			return serve(h, to, p)
@@ -170,6 +174,31 @@ func method[P, R any](name string, serve func(Handler, Caller, *P) error, doc st
 
 func (m Method) urgent() Method {
 	m.Urgent = true
+	return m
+}
+
+func (m Method) subscribes() Method {
+	m.Subscribes = true
+	return m
+}
+
+func (m Method) unsubscribes() Method {
+	m.Unsubscribes = true
+	return m
+}
+
+func (m Method) startsTurn() Method {
+	m.StartsTurn = true
+	return m
+}
+
+func (m Method) newThread() Method {
+	m.NewThread = true
+	return m
+}
+
+func (m Method) byTurn() Method {
+	m.ByTurn = true
 	return m
 }
 
@@ -195,22 +224,51 @@ func (m Method) experimental(members ...string) Method {
 	return m
 }
 
+// editMethods returns the methods of the operations on the context.
+func editMethods() (list []Method) {
+	for _, row := range contextEdits() {
+		list = append(list, Method{Name: row.method(), Params: row.params, Result: row.result, Doc: row.doc,
+			Serve: func(h Handler, to Caller, params json.RawMessage) error {
+				r, o, err := row.decode(params)
+				if err != nil {
+					return err
+				}
+				return h.ContextEdit(to, r, o)
+			}}.own())
+	}
+	return list
+}
+
+// MethodFor returns the method whose params have the type P, which no other method has. The zero value is for types
+// that are no params.
+func MethodFor[P any]() Method {
+	for _, m := range Methods() {
+		if m.Params == reflect.TypeFor[P]() {
+			return m
+		}
+	}
+	return Method{}
+}
+
 // Methods returns the table of methods.
-func Methods() []Method {
+func Methods() []Method { return slices.Concat(earlierMethods(), editMethods(), laterMethods()) }
+
+// earlierMethods returns the rows before the edits of the context.
+func earlierMethods() []Method {
 	return []Method{
 		method[InitializeParams, InitializeResponse]("initialize", Handler.Initialize,
 			"Opens the connection. All other requests before it are rejected.").beforeInitialize(),
 		method[ThreadStartParams, ThreadStartResponse]("thread/start", Handler.ThreadStart,
-			"Starts a thread and subscribes the caller to it.").
+			"Starts a thread and subscribes the caller to it.").newThread().subscribes().
 			experimental("allowProviderModelFallback", "daybreakEnabled", "dynamicTools", "environments",
 				"experimentalRawEvents",
 				"historyMode", "mockExperimentalField", "multiAgentMode", "permissions", "projectId", "runtimeWorkspaceRoots",
 				"selectedCapabilityRoots"),
 		method[ThreadResumeParams, ThreadResumeResponse]("thread/resume", Handler.ThreadResume,
-			"Loads a stored thread, or joins a loaded one, and subscribes the caller to it.").
+			"Loads a stored thread, or joins a loaded one, and subscribes the caller to it.").subscribes().
 			experimental("history", "initialTurnsPage", "path", "permissions", "runtimeWorkspaceRoots"),
 		method[ThreadForkParams, ThreadForkResponse]("thread/fork", Handler.ThreadFork,
-			"Starts a thread with the history of another one, and subscribes the caller to it.").
+			"Starts a thread with the history of another one, and subscribes the caller to it.").subscribes().
 			experimental("attachToSource", "beforeTurnId", "deferGoalContinuation", "experimentalDisablePredictionMcp",
 				"experimentalPredictionMode", "path", "permissions", "runtimeWorkspaceRoots"),
 		method[ThreadReadParams, ThreadReadResponse]("thread/read", Handler.ThreadRead,
@@ -238,7 +296,7 @@ func Methods() []Method {
 		method[ThreadUsageListParams, ThreadUsageListResponse]("thread/usage/list", Handler.ThreadUsageList,
 			"Lists the model requests of a thread with their tokens in pages, newest first.").own(),
 		method[ThreadUnsubscribeParams, ThreadUnsubscribeResponse]("thread/unsubscribe", Handler.ThreadUnsubscribe,
-			"Stops the notifications of a thread to the caller."),
+			"Stops the notifications of a thread to the caller.").unsubscribes(),
 		method[ThreadSetNameParams, Empty]("thread/name/set", Handler.ThreadSetName,
 			"Sets the name of a thread."),
 		method[ThreadRevertParams, ThreadRevertResponse]("thread/revert", Handler.ThreadRevert,
@@ -259,7 +317,7 @@ func Methods() []Method {
 		method[ThreadUnarchiveParams, ThreadUnarchiveResponse]("thread/unarchive", Handler.ThreadUnarchive,
 			"Moves a thread back from the archive."),
 		method[ThreadArchiveAndNewParams, ThreadArchiveAndNewResponse]("thread/archiveAndNew", Handler.ThreadArchiveAndNew,
-			"Archives a thread and starts another one with the same settings, without its history.").own(),
+			"Archives a thread and starts another one with the same settings, without its history.").own().subscribes(),
 		method[ThreadDiffReadParams, ThreadDiffReadResponse]("thread/diff/read", Handler.ThreadDiffRead,
 			"Returns the diff of the files that a turn, or all turns, changed.").own(),
 		method[ThreadCheckpointListParams, ThreadCheckpointListResponse]("thread/checkpoint/list",
@@ -272,14 +330,14 @@ func Methods() []Method {
 			Handler.ThreadCheckpointRevert,
 			"Undoes the changes of turns in the files, the conversation, or both.").own(),
 		method[TurnStartParams, TurnStartResponse]("turn/start", Handler.TurnStart,
-			"Starts a turn with the user's input, or adds the input to the active turn.").
+			"Starts a turn with the user's input, or adds the input to the active turn.").startsTurn().
 			experimental("additionalContext", "collaborationMode", "cyberAccessProgram", "environments", "multiAgentMode",
 				"permissions", "responsesapiClientMetadata", "responsesapiClientMetadataPatch", "runtimeWorkspaceRoots"),
 		method[TurnSteerParams, TurnSteerResponse]("turn/steer", Handler.TurnSteer,
 			"Adds input to the active turn.").
 			experimental("additionalContext", "responsesapiClientMetadata", "responsesapiClientMetadataPatch"),
 		method[TurnInterruptParams, Empty]("turn/interrupt", Handler.TurnInterrupt,
-			"Interrupts the active turn and ends everything that it started.").urgent(),
+			"Interrupts the active turn and ends everything that it started.").urgent().byTurn(),
 		method[ContextGetItemsParams, ContextGetItemsResponse]("context/getItems", Handler.ContextGetItems,
 			"Lists the context items with their prices.").own(),
 		method[ContextReadItemParams, ContextReadItemResponse]("context/readItem", Handler.ContextReadItem,
@@ -288,17 +346,12 @@ func Methods() []Method {
 			"Finds a text, or a regular expression, in the whole texts of the context.").own(),
 		method[ContextGetUsageParams, ContextGetUsageResponse]("context/getUsage", Handler.ContextGetUsage,
 			"Returns the price of the context.").own(),
-		method[ContextSetInclusionParams, ContextSetInclusionResponse]("context/setInclusion", Handler.ContextSetInclusion,
-			"Excludes items from the context, or includes them again.").own(),
-		method[ContextPruneByIndicesParams, ContextPruneByIndicesResponse]("context/pruneByIndices",
-			Handler.ContextPruneByIndices,
-			"Deletes items from the context.").own(),
-		method[ContextPruneParams, ContextPruneResponse]("context/prune", Handler.ContextPrune,
-			"Excludes the items of some categories.").own(),
-		method[ContextPinParams, ContextPinResponse]("context/pin", Handler.ContextPin,
-			"Protects items from prune, trim and compaction, or removes the protection.").own(),
-		method[ContextReplaceParams, ContextReplaceResponse]("context/replace", Handler.ContextReplace,
-			"Replaces the text of a tool output or of reasoning.").own(),
+	}
+}
+
+// laterMethods returns the rows behind the edits of the context.
+func laterMethods() []Method {
+	return []Method{
 		method[ContextPreviewParams, ContextPreviewResponse]("context/preview", Handler.ContextPreview,
 			"Returns the price before and after edits, and changes nothing.").own(),
 		method[ContextGetPromptParams, ContextGetPromptResponse]("context/getPrompt", Handler.ContextGetPrompt,
@@ -323,9 +376,9 @@ func Methods() []Method {
 			Handler.ThreadContextSummarize,
 			"Sets the summary of a trim point.").own(),
 		method[ReviewStartParams, ReviewStartResponse]("review/start", Handler.ReviewStart,
-			"Starts a turn that reviews changes."),
+			"Starts a turn that reviews changes.").startsTurn().subscribes(),
 		method[ThreadShellCommandParams, Empty]("thread/shellCommand", Handler.ThreadShellCommand,
-			"Runs a command of the user outside of the sandbox, and gives its output to the model."),
+			"Runs a command of the user outside of the sandbox, and gives its output to the model.").startsTurn(),
 		method[ThreadBackgroundTerminalsListParams, ThreadBackgroundTerminalsListResponse]("thread/backgroundTerminals/list",
 			Handler.ThreadBackgroundTerminalsList,
 			"Lists the commands that run in the background.").gated(),
@@ -337,7 +390,7 @@ func Methods() []Method {
 			Handler.ThreadBackgroundTerminalsClean,
 			"Ends all commands that run in the background.").gated(),
 		method[ThreadCompactStartParams, Empty]("thread/compact/start", Handler.ThreadCompactStart,
-			"Starts a turn that compacts the context."),
+			"Starts a turn that compacts the context.").startsTurn(),
 		method[ThreadCompactProposeParams, ThreadCompactProposeResponse]("thread/compact/propose",
 			Handler.ThreadCompactPropose,
 			"Drafts a compaction, and lists the facts that it would lose.").own(),
@@ -350,7 +403,7 @@ func Methods() []Method {
 		method[SlashCommandParseParams, SlashCommandParseResponse]("slashCommand/parse", Handler.SlashCommandParse,
 			"Parses a text as a slash command.").own(),
 		method[SlashCommandExecuteParams, SlashCommandExecuteResponse]("slashCommand/execute", Handler.SlashCommandExecute,
-			"Executes a slash command.").own(),
+			"Executes a slash command.").own().startsTurn().subscribes(),
 		method[ModelListParams, ModelListResponse]("model/list", Handler.ModelList,
 			"Lists the models that turns can use."),
 		method[ModelProviderListParams, ModelProviderListResponse]("modelProvider/list", Handler.ModelProviderList,

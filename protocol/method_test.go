@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"errors"
 	"reflect"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -30,14 +32,24 @@ func TestMethodNamesAreUnique(t *testing.T) {
 	}
 }
 
-// Each row has a params type of its own, so the type of a handler's method identifies its row.
+// Each row has a params type of its own, so the type of a handler's method identifies its row. ContextEdit serves all
+// operations on the context.
 func TestHandlerHasOneMethodPerRow(t *testing.T) {
 	handler := reflect.TypeFor[protocol.Handler]()
 	rows := protocol.Methods()
-	require.Equal(t, len(rows), handler.NumMethod())
+	edits := map[string]bool{}
+	for _, o := range protocol.ContextOperations() {
+		edits[protocol.ContextMethod(o)] = true
+	}
+	rows = slices.DeleteFunc(rows, func(m protocol.Method) bool { return edits[m.Name] })
+	require.Equal(t, len(protocol.Methods())-len(edits), len(rows), "an operation has no method")
+	require.Equal(t, len(rows)+1, handler.NumMethod())
 	serves := map[reflect.Type]string{}
 	for i := range handler.NumMethod() {
 		method := handler.Method(i)
+		if method.Name == "ContextEdit" {
+			continue
+		}
 		params := method.Type.In(1).Elem()
 		require.Empty(t, serves[params], "%s takes the params of %s", method.Name, serves[params])
 		serves[params] = method.Name
@@ -112,4 +124,27 @@ func TestServeDoesNotCallWithWrongParams(t *testing.T) {
 		require.ErrorAs(t, err, &refusal, m.Name)
 		require.Equal(t, protocol.CodeInvalidParams, refusal.Code)
 	}
+}
+
+// TestFlagsOfPlaces checks the flags that say for which thread a method is against the members of its params. What
+// methods do is checked with a server.
+func TestFlagsOfPlaces(t *testing.T) {
+	for _, m := range protocol.Methods() {
+		threads, turns, optional := false, false, false
+		for _, f := range reflect.VisibleFields(m.Params) {
+			switch name, options, _ := strings.Cut(f.Tag.Get("json"), ","); name {
+			case "threadId":
+				threads, optional = true, options == "omitempty" && f.Type.Kind() == reflect.String
+			case "turnId":
+				turns = true
+			}
+		}
+		require.Equal(t, optional && turns, m.ByTurn, m.Name)
+		require.Equal(t, m.Subscribes && !threads, m.NewThread, m.Name)
+	}
+}
+
+func TestParamsNameTheirMethod(t *testing.T) {
+	require.Equal(t, "thread/resume", protocol.MethodFor[protocol.ThreadResumeParams]().Name)
+	require.Empty(t, protocol.MethodFor[protocol.Thread]().Name)
 }

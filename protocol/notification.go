@@ -212,6 +212,36 @@ type NotificationRow struct {
 	Doc    string
 	// Own is set if the reference implementation does not have the notification.
 	Own bool
+	// Global is set if every client gets it, as in the reference implementation. Lists of threads depend on these.
+	// All other notifications of a thread go to its subscribers.
+	Global bool
+	// Progress is the knowledge of a client about a thread after it.
+	Progress Progress
+}
+
+// Progress is the knowledge of a client about a thread after a notification.
+type Progress int
+
+// The kinds of progress. ThreadJoined means that the client is subscribed to a new thread, and ThreadLeft that it is no
+// more.
+const (
+	NoProgress Progress = iota
+	ThreadJoined
+	ThreadLeft
+	TurnBegun
+	TurnEnded
+	ItemEnded
+	RequestResolved
+)
+
+func (r NotificationRow) global() NotificationRow {
+	r.Global = true
+	return r
+}
+
+func (r NotificationRow) progress(p Progress) NotificationRow {
+	r.Progress = p
+	return r
 }
 
 func (r NotificationRow) own() NotificationRow {
@@ -232,16 +262,18 @@ func notification[N Notification](doc string) NotificationRow {
 // Notifications returns all notifications of the server.
 func Notifications() []NotificationRow {
 	return []NotificationRow{
-		notification[ThreadStartedNotification]("A thread started."),
-		notification[ThreadStatusChangedNotification]("The status of a thread changed: active, waiting, idle or not loaded."),
-		notification[ThreadNameUpdatedNotification]("A thread has a new name."),
-		notification[ThreadClosedNotification]("A thread was unloaded."),
-		notification[ThreadDeletedNotification]("A thread was deleted."),
+		notification[ThreadStartedNotification]("A thread started.").global().progress(ThreadJoined),
+		notification[ThreadStatusChangedNotification]("The status of a thread changed: active, waiting, idle or not loaded.").
+			global(),
+		notification[ThreadNameUpdatedNotification]("A thread has a new name.").global(),
+		notification[ThreadClosedNotification]("A thread was unloaded.").progress(ThreadLeft),
+		notification[ThreadDeletedNotification]("A thread was deleted.").global().progress(ThreadLeft),
 		notification[ThreadRevertedNotification]("The last turns of a thread were removed, or came back."),
-		notification[ThreadArchivedNotification]("A thread was archived."),
-		notification[ThreadUnarchivedNotification]("A thread was unarchived."),
-		notification[ThreadArchivedAndNewCreatedNotification]("A thread replaced an archived one.").own(),
-		notification[TurnStartedNotification]("A turn started."),
+		notification[ThreadArchivedNotification]("A thread was archived.").global().progress(ThreadLeft),
+		notification[ThreadUnarchivedNotification]("A thread was unarchived.").global(),
+		notification[ThreadArchivedAndNewCreatedNotification]("A thread replaced an archived one.").own().
+			progress(ThreadJoined),
+		notification[TurnStartedNotification]("A turn started.").progress(TurnBegun),
 		notification[TurnPlanUpdatedNotification]("The agent's plan changed."),
 		notification[TurnDiffUpdatedNotification]("The diff of the turn so far."),
 		notification[ItemStartedNotification]("An item started."),
@@ -253,11 +285,12 @@ func Notifications() []NotificationRow {
 		notification[*CommandExecutionOutputDeltaNotification]("A piece of a command's output."),
 		notification[McpToolCallProgressNotification]("Progress of a tool of an MCP server."),
 		notification[TerminalInteractionNotification]("The model wrote to a background command, or waits for it."),
-		notification[ItemCompletedNotification]("An item is final and durable."),
+		notification[ItemCompletedNotification]("An item is final and durable.").progress(ItemEnded),
 		notification[ThreadTokenUsageUpdatedNotification]("The token usage of the last model request."),
-		notification[ServerRequestResolvedNotification]("A request of the server needs no response anymore."),
+		notification[ServerRequestResolvedNotification]("A request of the server needs no response anymore.").
+			progress(RequestResolved),
 		notification[ErrorNotification]("A model request failed."),
-		notification[TurnCompletedNotification]("A turn ended."),
+		notification[TurnCompletedNotification]("A turn ended.").progress(TurnEnded),
 		notification[ContextItemsNotification]("The context changed.").own(),
 		notification[ContextSuggestionsNotification]("At the end of a turn: items that the next requests can do without.").own(),
 		notification[ContextCompactedNotification]("The context was compacted."),

@@ -203,6 +203,14 @@ var unserved = map[reflect.Type]reflect.Type{
 	reflect.TypeFor[MemoryStatusParams]():         reflect.TypeFor[unservedMemoryStatus](),
 }
 
+// decodeServed decodes the params of a method, and checks the types of members that have no effect.
+func decodeServed[P any](params json.RawMessage, p *P) error {
+	if err := DecodeParams(params, p); err != nil {
+		return err
+	}
+	return checkUnserved(params, reflect.TypeFor[P]())
+}
+
 // checkUnserved checks the types of members that have no effect. The params are valid.
 func checkUnserved(params json.RawMessage, kind reflect.Type) error {
 	t, ok := unserved[kind]

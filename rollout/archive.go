@@ -6,6 +6,7 @@ import (
 
 	"appserver/platform/disk"
 	"appserver/rollout/home"
+	"appserver/rollout/zst"
 )
 
 // CheckArchive returns the error with which Archive would refuse the rollout, or nil. It
@@ -46,7 +47,7 @@ func (s *Store) Unarchive(path string) (string, error) {
 // threadMoves returns the moves of a rollout and of the other files of its thread below root.
 // The first move is that of the given rollout.
 func (s *Store) threadMoves(path, root string, newMove func(path string) (*move, error)) ([]*move, error) {
-	path = home.PlainPath(path)
+	path = zst.Plain(path)
 	newest, err := newMove(path)
 	if err != nil {
 		return nil, err

@@ -11,6 +11,7 @@ import (
 	"appserver/protocol"
 	"appserver/rollout/home"
 	"appserver/rollout/line"
+	"appserver/rollout/zst"
 )
 
 // Backup reports the use of a rollout's backup. The zero value means that the rollout is
@@ -147,7 +148,7 @@ func sameThread(a, b string) bool { return a == "" || b == "" || strings.EqualFo
 // Otherwise it returns a *BackupError. If the rollout itself cannot be read, the errors are
 // those of Read. The backup of a complete rollout must be an earlier state of it.
 func (s *Store) CheckBackup(path string) error {
-	path = home.PlainPath(path)
+	path = zst.Plain(path)
 	file, _, err := disk.Open(s.disk, path, os.O_RDONLY)
 	if err != nil {
 		return err

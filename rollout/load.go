@@ -11,6 +11,7 @@ import (
 	"appserver/protocol"
 	"appserver/rollout/home"
 	"appserver/rollout/line"
+	"appserver/rollout/zst"
 )
 
 // LineHandler handles the lines of a rollout in order. It may keep parts of a line, but they
@@ -20,11 +21,11 @@ type LineHandler func(line *protocol.RolloutLine)
 // Loader builds a value from the lines of a rollout. It may read the payloads of handled lines
 // again.
 type Loader interface {
-	// Begin returns the handler for all lines, from the first on.
+	// Begin returns the handler for all lines, from the first on. It is called first in any case.
 	Begin(reader *LineReader) LineHandler
-	// Continue restores the value from a snapshot. It returns the handler for the lines after
-	// the snapshot. The reader has the lines before. It returns false if the snapshot cannot
-	// be used.
+	// Continue restores the value from a snapshot. It may follow Begin, with the same reader. It returns the
+	// handler for the lines after the snapshot. The reader has the lines before. It returns false if the snapshot
+	// cannot be used.
 	Continue(reader *LineReader, snapshot []byte) (LineHandler, bool)
 	// Snapshot writes the present value. An error means that no snapshot is kept.
 	Snapshot(to io.Writer) error
@@ -33,7 +34,7 @@ type Loader interface {
 // Load reads a rollout as Read does, with a few lines in memory at a time. Of a large rollout
 // that was loaded before, it reads only the new lines. The caller closes the LineReader.
 func (s *Store) Load(path string, to Loader) (*Contents, *LineReader, error) {
-	path = home.PlainPath(path)
+	path = zst.Plain(path)
 	restored, err := s.restore(path)
 	if err != nil {
 		return nil, nil, disk.Wrap("restore", path, err)

@@ -11,6 +11,7 @@ import (
 	"appserver/protocol"
 	"appserver/rollout/home"
 	"appserver/rollout/line"
+	"appserver/rollout/zst"
 )
 
 // Log is a thread's rollout, open for appending. It belongs to one goroutine.
@@ -70,7 +71,7 @@ func (s *Store) Open(path string) (*Log, *Contents, error) {
 
 // OpenTo does the same as Open, with a Loader. The log closes the LineReader.
 func (s *Store) OpenTo(path string, to Loader) (*Log, *Contents, error) {
-	path = home.PlainPath(path)
+	path = zst.Plain(path)
 	id := home.ThreadID(path)
 	if id == "" {
 		return nil, nil, &home.NameError{Name: path}

@@ -34,7 +34,7 @@ const (
 
 var begin = time.Date(2026, 1, 2, 3, 4, 5, 0, time.Local)
 
-// line returns a rollout line whose payload tells it from all others.
+// line returns a rollout line with a payload that no other line has.
 func line(n int) protocol.RolloutLine {
 	ordinal := int64(n)
 	return protocol.RolloutLine{

@@ -1,14 +1,15 @@
 package rollout
 
 import (
+	"io/fs"
+	"path/filepath"
+	"strings"
+
 	"appserver/platform/disk"
 	"appserver/rollout/home"
 	"appserver/rollout/line"
 	"appserver/rollout/listing"
 	"appserver/rollout/zst"
-	"io/fs"
-	"path/filepath"
-	"strings"
 )
 
 // Names of package disk that callers of a store need.
@@ -42,7 +43,7 @@ func IsTransient(err error) bool { return disk.IsTransient(err) }
 func ThreadID(path string) string { return home.ThreadID(path) }
 
 // PlainPath returns the path by which a rollout is known, for the path at which it is stored.
-func PlainPath(path string) string { return home.PlainPath(path) }
+func PlainPath(path string) string { return zst.Plain(path) }
 
 // Stat describes the file of a rollout in either of its forms.
 func Stat(path string) (fs.FileInfo, error) { return zst.New(disk.OS(), "").Stat(path) }
@@ -50,13 +51,15 @@ func Stat(path string) (fs.FileInfo, error) { return zst.New(disk.OS(), "").Stat
 // SameFile reports whether two results of Stat describe the same file.
 func SameFile(a, b fs.FileInfo) bool { return zst.New(disk.OS(), "").SameFile(a, b) }
 
-// NamedID returns the thread id in a rollout's path, or the characters in its place.
-func NamedID(path string) string {
-	if id := ThreadID(path); id != "" {
-		return id
+// Named returns the thread id in a rollout's path, or the characters in its place, and the path by which the rollout is
+// known.
+func Named(path string) (id, plain string) {
+	plain = zst.Plain(path)
+	if id = home.ThreadID(plain); id == "" {
+		stem := strings.TrimSuffix(filepath.Base(plain), ".jsonl")
+		id = stem[max(0, len(stem)-36):]
 	}
-	stem := strings.TrimSuffix(filepath.Base(PlainPath(path)), ".jsonl")
-	return stem[max(0, len(stem)-36):]
+	return id, plain
 }
 
 // Names of package home.

@@ -11,6 +11,7 @@ import (
 	"appserver/protocol"
 	"appserver/rollout/home"
 	"appserver/rollout/line"
+	"appserver/rollout/zst"
 )
 
 // Contents holds the lines of a rollout. Strings and payloads alias the content of the file or
@@ -68,7 +69,7 @@ func (s *Summary) add(line *protocol.RolloutLine) {
 // the lines up to the size at its start. A fork of the reference implementation includes its
 // inherited lines.
 func (s *Store) Read(path string) (*Contents, error) {
-	path = home.PlainPath(path)
+	path = zst.Plain(path)
 	file, info, err := disk.Open(s.disk, path, os.O_RDONLY)
 	if err != nil {
 		return nil, err

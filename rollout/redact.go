@@ -11,6 +11,7 @@ import (
 	"appserver/protocol"
 	"appserver/rollout/home"
 	"appserver/rollout/line"
+	"appserver/rollout/zst"
 )
 
 // Redactor removes secrets.
@@ -56,7 +57,7 @@ func (r Redacted) Found() bool { return r.Lines > 0 || len(r.Copies) > 0 || r.Na
 // An error before the new file is in place leaves both files unchanged. A crash after that may
 // leave the backup; another call removes it.
 func (s *Store) Redact(path string, by Redactor, write bool) (Redacted, error) {
-	path = home.PlainPath(path)
+	path = zst.Plain(path)
 	id := home.ThreadID(path)
 	if id == "" {
 		return Redacted{}, &home.NameError{Name: path}

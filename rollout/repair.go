@@ -16,6 +16,7 @@ import (
 	"appserver/protocol"
 	"appserver/rollout/home"
 	"appserver/rollout/line"
+	"appserver/rollout/zst"
 )
 
 const (
@@ -41,7 +42,7 @@ type Repaired struct {
 // or after it. If nothing is repairable, nothing is changed and Kept is "". An error before
 // the new file is in place leaves the original unchanged.
 func (s *Store) Repair(path string) (Repaired, error) {
-	path = home.PlainPath(path)
+	path = zst.Plain(path)
 	v := s.Verify(path)
 	if !v.Repairable() {
 		return Repaired{Report: v, To: path}, nil
@@ -207,7 +208,7 @@ func (r *repair) addMeta(out *line.PaddedWriter, would *line.Ordinals) error {
 	}
 	zero := int64(0)
 	would.Next = 1
-	return r.add(
+	return r.write(
 		out,
 		protocol.RolloutLine{
 			Timestamp: r.meta.Timestamp,
@@ -231,14 +232,14 @@ func (r *repair) addEnd(out *line.PaddedWriter, next int64) error {
 		if n := len(r.alone.Lines); n > 0 {
 			end.Timestamp = r.alone.Lines[n-1].Timestamp
 		}
-		if err := cmp.Or(out.PadTo(0), r.add(out, end)); err != nil {
+		if err := cmp.Or(out.PadTo(0), r.write(out, end)); err != nil {
 			return err
 		}
 	}
 	return out.PadTo(r.Report.Size)
 }
 
-func (r *repair) add(out *line.PaddedWriter, l protocol.RolloutLine) error {
+func (r *repair) write(out *line.PaddedWriter, l protocol.RolloutLine) error {
 	encoded, err := line.Encode([]protocol.RolloutLine{l})
 	if err != nil {
 		return err

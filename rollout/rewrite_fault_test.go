@@ -27,7 +27,7 @@ type rewrites struct {
 	next  int
 	// told are the numbers of acknowledged lines, kept those that are durable.
 	told, kept []int64
-	// backup is what the backup held when it was last looked at.
+	// backup is the content of the backup at the last look.
 	backup string
 	failed func(error)
 }

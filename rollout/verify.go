@@ -14,6 +14,7 @@ import (
 	"appserver/protocol"
 	"appserver/rollout/home"
 	"appserver/rollout/line"
+	"appserver/rollout/zst"
 )
 
 // FindingKind is the machine-readable kind of a finding.
@@ -77,7 +78,7 @@ func (s Report) Repairable() bool {
 
 // Verify checks a rollout without its lock. A file that cannot be read is a finding as well.
 func (s *Store) Verify(path string) Report {
-	path = home.PlainPath(path)
+	path = zst.Plain(path)
 	file, _, err := disk.Open(s.disk, path, os.O_RDONLY)
 	if err != nil {
 		return unreadableReport(path, err)
@@ -134,14 +135,14 @@ func (s *Store) verify(path string, file disk.File) (*verification, error) {
 	v.checkBytes()
 	v.checkLines()
 	if r.problem != nil {
-		v.add(FoundCompressed, 0, r.Size, true, "%v", r.problem)
+		v.report(FoundCompressed, 0, r.Size, true, "%v", r.problem)
 	}
 	v.checkBackup(s)
 	v.checkOrigin(s)
 	return v, nil
 }
 
-func (v *verification) add(kind FindingKind, line int, offset int64, repairable bool, format string, args ...any) {
+func (v *verification) report(kind FindingKind, line int, offset int64, repairable bool, format string, args ...any) {
 	v.Findings = append(v.Findings, Finding{kind, line, offset, fmt.Sprintf(format, args...), repairable})
 }
 
@@ -149,12 +150,12 @@ func (v *verification) add(kind FindingKind, line int, offset int64, repairable 
 func (v *verification) checkName(told string) {
 	switch {
 	case v.reading.ThreadID == "" && !home.IsThreadID(told):
-		v.add(FoundName, 0, 0, false,
+		v.report(FoundName, 0, 0, false,
 			"neither the name nor the file has a thread id: rename it to rollout-<time>-<UUID>.jsonl")
 	case v.reading.ThreadID == "":
-		v.add(FoundName, 0, 0, true, "the name has no thread id, so the thread %s is not found", told)
+		v.report(FoundName, 0, 0, true, "the name has no thread id, so the thread %s is not found", told)
 	case !sameThread(v.reading.ThreadID, told):
-		v.add(FoundForeign, 0, 0, false,
+		v.report(FoundForeign, 0, 0, false,
 			"session_meta belongs to thread %s, but the name decides: rename the file if session_meta is right", told)
 	}
 }
@@ -162,16 +163,16 @@ func (v *verification) checkName(told string) {
 // checkBytes finds defects outside of lines.
 func (v *verification) checkBytes() {
 	if len(bytes.TrimSpace(v.data)) == 0 {
-		v.add(FoundEmpty, 0, 0, false, "the file has no lines: remove it, or put a copy back")
+		v.report(FoundEmpty, 0, 0, false, "the file has no lines: remove it, or put a copy back")
 		return
 	}
 	if bytes.HasPrefix(v.data, []byte(line.ByteOrderMark)) {
-		v.add(FoundMark, 1, 0, true, "the file begins with a byte order mark")
+		v.report(FoundMark, 1, 0, true, "the file begins with a byte order mark")
 	}
 	if n := bytes.Count(v.data, []byte("\r\n")); n > 0 {
 		at := bytes.Index(v.data, []byte("\r\n"))
 		begin := bytes.LastIndexByte(v.data[:at], '\n') + 1
-		v.add(FoundCRLF, bytes.Count(v.data[:at], []byte("\n"))+1, int64(begin), true,
+		v.report(FoundCRLF, bytes.Count(v.data[:at], []byte("\n"))+1, int64(begin), true,
 			"%d lines end with CR LF; this is the first", n)
 	}
 }
@@ -193,7 +194,7 @@ func (v *verification) checkLines() {
 			records = len(slices.Collect(line.Records(raw)))
 		}
 		if damaged {
-			v.add(FoundDamage, number, at, true, "%s: %s", damage[0].Reason, lossText(records))
+			v.report(FoundDamage, number, at, true, "%s: %s", damage[0].Reason, lossText(records))
 			damage = damage[1:]
 		}
 		for range records {
@@ -204,7 +205,7 @@ func (v *verification) checkLines() {
 			sound++
 		}
 		if torn {
-			v.add(FoundTorn, number, at, true, "an unacknowledged write ends here")
+			v.report(FoundTorn, number, at, true, "an unacknowledged write ends here")
 		}
 	}
 	v.checkEnds()
@@ -220,10 +221,10 @@ func lossText(records int) string {
 
 func (v *verification) checkOrdinal(number int, at, ordinal, last int64, seen map[int64]int) {
 	if first, twice := seen[ordinal]; twice {
-		v.add(FoundTwice, number, at, false,
+		v.report(FoundTwice, number, at, false,
 			"line %d has the ordinal %d as well: items of both lines share one id", first, ordinal)
 	} else if ordinal < last {
-		v.add(FoundDisorder, number, at, false,
+		v.report(FoundDisorder, number, at, false,
 			"ordinal %d comes after %d: lines are read in the order of the file", ordinal, last)
 	}
 }
@@ -231,7 +232,7 @@ func (v *verification) checkOrdinal(number int, at, ordinal, last int64, seen ma
 // checkEnds finds defects at the start and at the end of the file.
 func (v *verification) checkEnds() {
 	if len(v.alone.Lines) > 0 && !v.alone.Torn && v.data[len(v.data)-1] != '\n' {
-		v.add(FoundUnended, bytes.Count(v.data, []byte("\n"))+1, 0, true, "the last line does not end with LF")
+		v.report(FoundUnended, bytes.Count(v.data, []byte("\n"))+1, 0, true, "the last line does not end with LF")
 	}
 	room := v.alone.Next
 	if len(v.alone.Lines) > 0 {
@@ -246,7 +247,7 @@ func (v *verification) checkEnds() {
 		meta := v.reconstructMeta()
 		v.meta = &meta
 	}
-	v.add(FoundNoMeta, 1, 0, v.meta != nil,
+	v.report(FoundNoMeta, 1, 0, v.meta != nil,
 		"session_meta is lost: a part can be reconstructed from the name and the turns")
 }
 
@@ -260,7 +261,7 @@ func (v *verification) checkOrigin(s *Store) {
 		return
 	}
 	if _, err := s.FindFile(o.ID); err != nil {
-		v.add(FoundOrigin, 1, 0, false,
+		v.report(FoundOrigin, 1, 0, false,
 			"the history before it, of file %s, cannot be read: %v: put that file back", o.ID, err)
 	}
 }
@@ -284,8 +285,8 @@ func (v *verification) checkBackup(s *Store) {
 	case err == nil, errors.As(err, &backup) && backup.Whole && backup.Reason == backupMissing:
 		return
 	case errors.As(err, &backup) && errors.Is(backup.Err, fs.ErrPermission):
-		v.add(FoundBackup, 0, 0, false, "%v (give this user access to it)", err)
+		v.report(FoundBackup, 0, 0, false, "%v (give this user access to it)", err)
 		return
 	}
-	v.add(FoundBackup, 0, 0, false, "%v", err)
+	v.report(FoundBackup, 0, 0, false, "%v", err)
 }

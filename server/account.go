@@ -2,6 +2,9 @@ package server
 
 import (
 	"context"
+	"encoding/json"
+	"errors"
+	"slices"
 
 	"appserver/protocol"
 )
@@ -11,12 +14,41 @@ type Accounts interface {
 	Read(ctx context.Context, refresh bool) (protocol.GetAccountResponse, error)
 	Status(ctx context.Context, p *protocol.GetAuthStatusParams) (protocol.GetAuthStatusResponse, error)
 	// Login signs in for a client. The function is called after the response was sent.
-	Login(ctx context.Context, conn uint64, p *protocol.LoginAccountParams) (protocol.LoginAccountResponse, func(), error)
+	Login(ctx context.Context, ask Asker, p *protocol.LoginAccountParams) (protocol.LoginAccountResponse, func(), error)
 	// Cancel reports whether a login with the id was waiting.
 	Cancel(id string) bool
 	// Logout signs out. The function is called after the response was sent.
 	Logout(ctx context.Context) (func(), error)
 	Limits(ctx context.Context) (protocol.GetAccountRateLimitsResponse, error)
+}
+
+// Asker sends a request to one client, and returns the result. It fails if the client is gone or rejects the request.
+type Asker func(ctx context.Context, method string, params any) (json.RawMessage, error)
+
+// errClientGone means that a client that is asked has disconnected.
+var errClientGone = errors.New("the client has disconnected")
+
+// asker returns an Asker for a client.
+func (h ServerHandlers) asker(conn uint64) Asker {
+	return func(ctx context.Context, method string, params any) (json.RawMessage, error) {
+		if _, connected := h.Outbox.Client(conn); !connected {
+			return nil, errClientGone
+		}
+		type answer struct {
+			result json.RawMessage
+			err    error
+		}
+		answers := make(chan answer, 1)
+		h.Outbox.Ask(conn, h.NextRequest(), method, params, func(result json.RawMessage, err error) {
+			answers <- answer{slices.Clone(result), err}
+		})
+		select {
+		case a := <-answers:
+			return a.result, a.err
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
 }
 
 // GetAccount returns the account of the user.
@@ -34,7 +66,9 @@ func (h ServerHandlers) LoginAccount(to protocol.Caller, p *protocol.LoginAccoun
 	if err := p.Check(); err != nil {
 		return err
 	}
-	return h.ReplyThen(to, func() (any, func(), error) { return h.Accounts.Login(context.Background(), to.Conn, p) })
+	return h.ReplyThen(to, func() (any, func(), error) {
+		return h.Accounts.Login(context.Background(), h.asker(to.Conn), p)
+	})
 }
 
 // CancelLoginAccount cancels a login that waits for the user.

@@ -22,7 +22,7 @@ func servePipes(b *testing.B, handler func(*Server) protocol.Handler) (*Server, 
 	fromServer, out, err := os.Pipe()
 	require.NoError(b, err)
 	s := New(zap.NewNop())
-	s.Handle(handler(s))
+	s.Handle(Service{Handler: handler(s)})
 	served := make(chan error)
 	go func() { served <- s.Serve(context.Background(), in, out) }()
 	b.Cleanup(func() {

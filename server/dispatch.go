@@ -42,7 +42,7 @@ func (c *conn) dispatch(number uint64, method string, params json.RawMessage) er
 		return err
 	}
 	to := protocol.Caller{Conn: c.id, Request: number}
-	if c.route(to, method, params) {
+	if c.route(to, m, params) {
 		return nil
 	}
 	return c.call(m, to, params)
@@ -127,7 +127,7 @@ func (c *conn) call(m protocol.Method, to protocol.Caller, params json.RawMessag
 			)
 		}
 	}()
-	return m.Serve(c.server.handler, to, params)
+	return m.Serve(c.server.service.Handler, to, params)
 }
 
 // asProtocolError converts err for a response. Any error that is not a *protocol.Error becomes

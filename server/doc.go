@@ -60,8 +60,8 @@
 // # Disconnects
 //
 // A connection of [Server.ServeTransport] ends when its input or output ends. Other
-// connections continue, so [Server.EOF] is not closed. [Server.OnDisconnect] sets a function
-// to call after the connection is removed. Later responses to that connection are dropped.
+// connections continue, so [Server.EOF] is not closed. [Service.Left] is called after the
+// connection is removed. Later responses to that connection are dropped.
 //
 // # Shutdown
 //

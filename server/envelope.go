@@ -37,6 +37,21 @@ type incoming struct {
 	batch *batch
 }
 
+// responseFault returns the defect of a malformed response, or "".
+func (m *incoming) responseFault() string {
+	switch {
+	case m.method != nil:
+		return "it has a method"
+	case m.duplicate || protocol.RepeatsName(m.result):
+		return "a name occurs twice in it"
+	case isSet(m.errorMember) && isSet(m.result):
+		return "it has both a result and an error"
+	case !isSet(m.errorMember) && m.result == nil:
+		return "it has neither a result nor an error"
+	}
+	return ""
+}
+
 // unpack parses the messages of a line and appends them to in. A blank line has no messages.
 // An empty batch is an error.
 func unpack(line []byte, maxBatch int, in []incoming) ([]incoming, *protocol.Error) {

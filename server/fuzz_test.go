@@ -31,7 +31,7 @@ func FuzzConversation(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, input []byte) {
 		s := New(zap.NewNop())
-		s.Handle(newFake(s))
+		s.Handle(Service{Handler: newFake(s)})
 		var out syncBuffer
 		served := make(chan error, 1)
 		go func() { served <- s.Serve(context.Background(), bytes.NewReader(input), &out) }()

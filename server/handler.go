@@ -81,6 +81,8 @@ type ServerHandlers struct {
 	RunInBackground func(to protocol.Caller, answer func() (any, error)) error
 	// ReplyThen does the same, and calls the function that answer returns after the reply.
 	ReplyThen func(to protocol.Caller, answer func() (any, func(), error)) error
+	// NextRequest returns a new id for a request to a client.
+	NextRequest func() uint64
 	// OriginatorOverride replaces the names of clients in rollouts and for providers, unless
 	// it is empty.
 	OriginatorOverride string

@@ -64,7 +64,8 @@ func (s *Server) clientsOf(node string, conns []uint64) (clients []uint64) {
 	return clients
 }
 
-// relayedNotification is a notification for the clients of another node, except those in sent.
+// relayedNotification is a notification for the clients of another node, except those in sent, which it has as well. So
+// it overrides encode.
 type relayedNotification struct {
 	*queuedNotification
 	sent []uint64

@@ -153,7 +153,7 @@ func (q *serverRequest) transmit(to *rpc) error {
 	return err
 }
 
-// resentRequest is a server request that is sent again.
+// resentRequest is a server request that is sent again. It overrides transmit, which would register the id twice.
 type resentRequest struct{ *serverRequest }
 
 // transmit sends the request as a notification, because its response is awaited already.

@@ -15,7 +15,7 @@ import (
 // initialize.
 func TestInitializeResponseIsFirst(t *testing.T) {
 	s := New(zap.NewNop())
-	s.Handle(Methods{ServerHandlers: ServerHandlers{Outbox: s}})
+	s.Handle(Service{Handler: Methods{ServerHandlers: ServerHandlers{Outbox: s}}})
 	stop, stopped := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(stopped)

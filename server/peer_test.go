@@ -46,7 +46,7 @@ func connect(t *testing.T, tune ...func(*Server)) *peer {
 	core, logs := observer.New(zapcore.DebugLevel)
 	p := &peer{t: t, server: New(zap.New(core)), logs: logs, served: make(chan error, 1)}
 	p.handler = &fake{server: p.server}
-	p.server.Handle(p.handler)
+	p.server.Handle(Service{Handler: p.handler})
 	for _, f := range tune {
 		f(p.server)
 	}

@@ -23,7 +23,7 @@ func TestStuckPipe(t *testing.T) {
 	fromServer, out, err := os.Pipe()
 	require.NoError(t, err)
 	s := New(zap.NewNop())
-	s.Handle(newFake(s))
+	s.Handle(Service{Handler: newFake(s)})
 	served := make(chan error, 1)
 	go func() { served <- s.Serve(context.Background(), in, out) }()
 

@@ -11,17 +11,15 @@ import (
 type Router interface {
 	// Route returns true if it takes a request. It then sends the response later. It is called on the
 	// reader goroutine of the connection, so it must not block. The params are valid during the call only.
-	Route(to protocol.Caller, method string, params json.RawMessage) bool
+	Route(to protocol.Caller, method protocol.Method, params json.RawMessage) bool
 	// Disconnect runs after a connection has been removed.
 	Disconnect(conn uint64)
 }
 
-// RouteBy sets the router of the requests of clients. Call it once, before Serve.
-func (s *Server) RouteBy(r Router) { s.router = r }
-
 // route passes a request of a client to the router. Requests of another node are served here.
-func (c *conn) route(to protocol.Caller, method string, params json.RawMessage) bool {
-	return c.server.router != nil && c.link.Kind == NoLink && c.server.router.Route(to, method, params)
+func (c *conn) route(to protocol.Caller, method protocol.Method, params json.RawMessage) bool {
+	r := c.server.service.Router
+	return r != nil && c.link.Kind == NoLink && r.Route(to, method, params)
 }
 
 // Call serves a request of this program in the name of a client, without the router. It calls answered

@@ -44,14 +44,11 @@ type Server struct {
 	log     *zap.Logger
 	limits  limits
 	methods map[string]protocol.Method
-	handler protocol.Handler
-	router  Router // nil if all requests are served here
+	service Service
 
 	stopped atomic.Bool   // StopIntake was called
 	eof     chan struct{} // closed when the first input or output ends
 	eofOnce sync.Once
-
-	onDisconnect func(conn uint64) // set by OnDisconnect, or nil
 
 	params *paramBytes // of the pending requests of clients on sockets
 
@@ -83,8 +80,19 @@ func New(log *zap.Logger) *Server {
 	}
 }
 
-// Handle sets the handler of all methods. Call it once, before Serve.
-func (s *Server) Handle(h protocol.Handler) { s.handler = h }
+// Service serves the requests of all connections.
+type Service struct {
+	// Handler serves the methods.
+	Handler protocol.Handler
+	// Router can serve requests of clients elsewhere. Nil means that all are served here.
+	Router Router
+	// Left is called after a connection has been removed. It may be nil. Nothing is sent to that connection any more.
+	Left func(conn uint64)
+}
+
+// Handle sets the service. Call it once, before Serve. The service is not a part of New, because it sends its messages
+// through the server.
+func (s *Server) Handle(by Service) { s.service = by }
 
 // Serve runs one connection on line-delimited JSON. It returns when Drain has finished the
 // connection, or when ctx ends. It does not return at the end of the input; EOF reports that.
@@ -224,10 +232,10 @@ func (s *Server) disconnect(c *conn) {
 	delete(s.conns, c.id)
 	s.mu.Unlock()
 	c.pending.abandon()
-	if s.onDisconnect != nil {
-		s.onDisconnect(c.id)
+	if s.service.Left != nil {
+		s.service.Left(c.id)
 	}
-	if s.router != nil {
-		s.router.Disconnect(c.id)
+	if s.service.Router != nil {
+		s.service.Router.Disconnect(c.id)
 	}
 }

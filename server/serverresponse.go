@@ -42,21 +42,6 @@ func parseServerRequestID(raw json.RawMessage) (id uint64, ok bool) {
 	return id, err == nil
 }
 
-// responseFault returns the defect of a malformed response, or "".
-func (m *incoming) responseFault() string {
-	switch {
-	case m.method != nil:
-		return "it has a method"
-	case m.duplicate || protocol.RepeatsName(m.result):
-		return "a name occurs twice in it"
-	case isSet(m.errorMember) && isSet(m.result):
-		return "it has both a result and an error"
-	case !isSet(m.errorMember) && m.result == nil:
-		return "it has neither a result nor an error"
-	}
-	return ""
-}
-
 // malformedResponse returns the error that replaces a malformed response.
 func malformedResponse(fault string) json.RawMessage {
 	// A number and a string always encode.

@@ -77,7 +77,7 @@ func TestPendingRequestsAtTheEnd(t *testing.T) {
 func TestContextEndsServe(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := New(zap.NewNop())
-		s.Handle(newFake(s))
+		s.Handle(Service{Handler: newFake(s)})
 		in, toServer := io.Pipe()
 		ctx, cancel := context.WithCancel(context.Background())
 		served := make(chan error)
@@ -110,7 +110,7 @@ func (r brokenReader) Read(b []byte) (int, error) {
 func TestBrokenInput(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := New(zap.NewNop())
-		s.Handle(newFake(s))
+		s.Handle(Service{Handler: newFake(s)})
 		var out syncBuffer
 		served := make(chan error)
 		go func() {

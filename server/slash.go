@@ -40,7 +40,7 @@ func (m Methods) SlashCommandExecute(to protocol.Caller, p *protocol.SlashComman
 }
 
 // TurnStart starts a turn. A slash command is executed or rejected instead, as the client
-// chose in initialize.
+// chose in initialize. It overrides TurnStart of the engine, which knows no slash commands.
 func (m Methods) TurnStart(to protocol.Caller, p *protocol.TurnStartParams) error {
 	client, _ := m.ServerHandlers.Outbox.Client(to.Conn)
 	typed, found := slash.Find(onlyText(p.Input))

@@ -36,9 +36,5 @@ type transportSource struct{ Transport }
 
 func (r transportSource) next() ([]byte, error) { return r.Next() }
 
-// OnDisconnect sets a function to call after a connection has been removed. Call it once,
-// before Serve. Nothing is sent to that connection any more.
-func (s *Server) OnDisconnect(left func(conn uint64)) { s.onDisconnect = left }
-
 // Connected reports whether the connection has not ended.
 func (s *Server) Connected(conn uint64) bool { return s.conn(conn) != nil }

@@ -65,13 +65,12 @@ type transportServer struct {
 
 func newHall() *transportServer {
 	h := &transportServer{Server: New(zap.NewNop())}
-	h.Handle(newFake(h.Server))
-	h.OnDisconnect(func(conn uint64) {
+	h.Handle(Service{Handler: newFake(h.Server), Left: func(conn uint64) {
 		if h.Connected(conn) {
 			panic("told too early")
 		}
 		h.left = append(h.left, conn)
-	})
+	}})
 	return h
 }
 

@@ -51,25 +51,29 @@ type actor struct {
 	quit     chan struct{} // closed by stop
 	quitOnce sync.Once
 	gone     chan struct{} // closed when run returns
-	turn     atomic.Pointer[string]
-	current  atomic.Pointer[core.Current]
-	ready    atomic.Bool // the thread can be listed as loaded
+	// ready is set while the thread can be listed as loaded. The state below is for lists; see publish.
+	ready   atomic.Bool
+	turn    atomic.Pointer[string] // the id of the active turn
+	current atomic.Pointer[core.Current]
 	// unanswered are the requests that no client has answered.
 	unanswered atomic.Pointer[[]core.OpenRequest]
 
+	// thread is nil while the thread is not loaded. The journal is that of an ephemeral thread then.
 	thread  *core.Thread
 	journal store.Journal
-	// at is the log of the journal.
+	// at is the place of the journal's rollout.
 	at      store.Ref
 	options core.Options
 	// lineReader reads evicted lines of the rollout; nil if none were evicted or loaded.
 	lineReader *rollout.LineReader
 	// withoutBackup is the error of the backup, or nil if it was loaded or does not exist.
 	withoutBackup error
-	scope         Scope
-	subscribers   []uint64
-	effects       map[core.EffectID]*running
-	generation    int
+	// scope is nil if the thread has no configuration of its own; see config.
+	scope       *Scope
+	subscribers []uint64
+	effects     map[core.EffectID]*running
+	// generation is increased when the thread is reloaded or unloaded. Results of earlier generations are stale.
+	generation int
 	// formerSubscribers are notified when unloadTimer unloads the thread. The timer runs while
 	// the thread has no subscriber, turn or effect.
 	formerSubscribers []uint64
@@ -144,15 +148,15 @@ func (a *actor) beforeStep() core.StorageFailed {
 // evictLines evicts appended lines from memory, unless they were redacted. The thread reads them
 // again when it needs them. It keeps them if the journal does not have all lines of the thread.
 func (a *actor) evictLines(lines, appended []protocol.RolloutLine) {
-	text := a.journal.LineReader()
+	lineReader := a.journal.LineReader()
 	if a.lineReader == nil {
-		a.lineReader = text
+		a.lineReader = lineReader
 	}
-	if text == nil || text != a.lineReader || text.Lines() != a.thread.Lines() {
+	if lineReader == nil || lineReader != a.lineReader || lineReader.Lines() != a.thread.Lines() {
 		return // readError looks at one reader only
 	}
-	first := text.Lines() - len(appended)
-	a.thread.Evict(text, first, func(n int) bool {
+	first := lineReader.Lines() - len(appended)
+	a.thread.Evict(lineReader, first, func(n int) bool {
 		payload := appended[n-first].Payload
 		return len(payload) >= minEvictBytes && bytes.Equal(lines[n-first].Payload, payload)
 	})
@@ -202,8 +206,6 @@ func requestIDs(requests []core.OpenRequest) []uint64 {
 	}
 	return ids
 }
-
-func (a *actor) stamp() core.Stamp { return a.engine.stamp() }
 
 func (a *actor) subscribe(conn uint64) {
 	if !a.subscribed(conn) && !a.engine.hasDisconnected(conn) {

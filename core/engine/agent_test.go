@@ -191,15 +191,15 @@ type setup struct {
 	enter    func(model string) error
 }
 
-func (s *setup) Template(p *protocol.ThreadStartParams) (engine.Template, error) {
-	settings := s.Defaults()
+func (s *setup) Start(p *protocol.ThreadStartParams) (engine.Template, error) {
+	settings := s.Settings()
 	if p.Model != nil {
 		settings.Model = *p.Model
 	}
-	return engine.Template{Settings: settings, Persist: s.persist}, nil
+	return engine.Template{Settings: settings}, nil
 }
 
-func (s *setup) Defaults() core.Settings {
+func (s *setup) Settings() core.Settings {
 	return core.Settings{
 		Model: "model-1", Provider: "mock", Cwd: "/nowhere", ApprovalPolicy: protocol.AskForApproval{Mode: s.policy},
 		Reviewer: protocol.ReviewerUser, Sandbox: protocol.SandboxDangerFullAccess.Policy(), Summary: "auto",
@@ -211,7 +211,7 @@ func (s *setup) Capabilities(string, string) core.Capabilities {
 }
 
 // Skills returns every skill, with the directory of its lookup as its file.
-func (s *setup) Skills(_ engine.Scope, cwd string, input []protocol.UserInput) (texts []core.SkillText) {
+func (s *setup) Skills(cwd string, input []protocol.UserInput) (texts []core.SkillText) {
 	for _, in := range input {
 		if v, ok := in.UserInputVariant.(*protocol.SkillInput); ok {
 			texts = append(texts, core.SkillText{Name: v.Name, Path: v.Path, Text: "found from " + cwd})
@@ -220,7 +220,7 @@ func (s *setup) Skills(_ engine.Scope, cwd string, input []protocol.UserInput) (
 	return texts
 }
 
-func (s *setup) TurnEnv(_ engine.Scope, settings core.Settings) (core.TurnEnv, error) {
+func (s *setup) Env(settings core.Settings) (core.TurnEnv, error) {
 	s.mu.Lock()
 	enter := s.enter
 	s.mu.Unlock()
@@ -233,23 +233,22 @@ func (s *setup) TurnEnv(_ engine.Scope, settings core.Settings) (core.TurnEnv, e
 		Provider: core.ProviderInfo{RequestMaxRetries: 1, StreamMaxRetries: 1}, Capabilities: s.Capabilities("", "")}, s.ready
 }
 
-func (s *setup) TurnPermissions(engine.Scope, *protocol.TurnStartParams, core.Settings) (*core.Permissions, error) {
+func (s *setup) Permissions(*protocol.TurnStartParams, core.Settings) (*core.Permissions, error) {
 	return nil, nil
 }
 
-func (s *setup) Resumed(p *protocol.ThreadResumeParams, stored core.Settings) (core.Settings, engine.Scope, error) {
+func (s *setup) Resume(p *protocol.ThreadResumeParams, stored core.Settings) (core.Settings, *engine.Scope, error) {
 	if p.Sandbox != nil {
 		stored = stored.WithPermissions(core.Permissions{Sandbox: p.Sandbox.Policy()})
 	}
 	return stored.WithResume(p), nil, nil
 }
 
-func (s *setup) Joined(p *protocol.ThreadResumeParams, scope engine.Scope, now core.Settings) (core.Settings,
-	engine.Scope, error) {
+func (s *setup) join(p *protocol.ThreadResumeParams, now core.Settings) (core.Settings, *engine.Scope, error) {
 	if p.Sandbox != nil {
 		now = now.WithPermissions(core.Permissions{Sandbox: p.Sandbox.Policy()})
 	}
-	return now.WithResume(&protocol.ThreadResumeParams{ApprovalPolicy: p.ApprovalPolicy}), scope, nil
+	return now.WithResume(&protocol.ThreadResumeParams{ApprovalPolicy: p.ApprovalPolicy}), nil, nil
 }
 
 // onWorld sets what is called, with the thread's model, when a world is asked for.

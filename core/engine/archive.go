@@ -45,7 +45,7 @@ func (a *actor) archive(in core.Archive) {
 
 // prepareArchive checks whether the thread can be archived. If not, it replies to the caller.
 func (a *actor) prepareArchive(in core.Archive) (core.Output, bool) {
-	out := a.thread.Step(a.stamp(), in)
+	out := a.thread.Step(a.engine.stamp(), in)
 	if !out.Archive {
 		a.send(out.Messages)
 		return out, false
@@ -68,9 +68,7 @@ func (a *actor) commitArchive(in core.Archive, out core.Output) (subscribers []u
 	if err := a.engine.parts.Threads.Archive(at); err != nil {
 		a.engine.parts.Log.Error("archiving the rollout failed", zap.String("thread", a.id), zap.Error(err))
 		if !in.Stored {
-			a.sendTo(subscribers,
-				[]core.Message{core.Notice{Notification: statusNotLoaded(a.id)},
-					core.Notice{Notification: protocol.ThreadClosedNotification{ThreadID: a.id}}})
+			a.notifyTo(subscribers, statusNotLoaded(a.id), protocol.ThreadClosedNotification{ThreadID: a.id})
 		}
 		a.engine.parts.Outbox.Refuse(in.To, archiveError(err))
 		return nil, false
@@ -90,8 +88,7 @@ func (a *actor) archiveStored(to protocol.Caller) {
 		return
 	}
 	a.engine.parts.Outbox.Reply(to, protocol.Empty{})
-	a.sendTo([]uint64{to.Conn},
-		[]core.Message{core.Notice{Notification: protocol.ThreadArchivedNotification{ThreadID: a.id}}})
+	a.notifyTo([]uint64{to.Conn}, protocol.ThreadArchivedNotification{ThreadID: a.id})
 }
 
 // endResumable ends the resumable turn of a stored thread, as the archive ends the turn of a loaded one. A
@@ -104,7 +101,7 @@ func (a *actor) endResumable() {
 	resumable := t.Resumable()
 	t.close()
 	if resumable {
-		a.closeStored(core.CloseInterrupted{Resumable: true})
+		a.endStoredTurn(core.CloseInterrupted{Resumable: true})
 	}
 }
 
@@ -136,8 +133,7 @@ func (a *actor) unarchive(to protocol.Caller) {
 		return
 	}
 	a.engine.parts.Outbox.Reply(to, protocol.ThreadUnarchiveResponse{Thread: thread})
-	a.sendTo([]uint64{to.Conn},
-		[]core.Message{core.Notice{Notification: protocol.ThreadUnarchivedNotification{ThreadID: a.id}}})
+	a.notifyTo([]uint64{to.Conn}, protocol.ThreadUnarchivedNotification{ThreadID: a.id})
 }
 
 // readAndUnarchive reads the rollout before it moves it. An unreadable rollout stays archived.

@@ -68,7 +68,8 @@ func (e *Engine) ThreadRollback(to protocol.Caller, p *protocol.ThreadRollbackPa
 
 // ThreadContextSummarize sets the summary of a trim point.
 func (e *Engine) ThreadContextSummarize(to protocol.Caller, p *protocol.ThreadContextSummarizeParams) error {
-	in := core.SummarizeContext{To: to, Client: e.parts.Originator(to.Conn), Point: p.TrimPointID, Summary: p.Summary}
+	in := core.SummarizeContext{To: to, Client: e.parts.Clients.Originator(to.Conn),
+		Point: p.TrimPointID, Summary: p.Summary}
 	if p.CompactDurationMs != nil {
 		in.TookMs = new(int64(*p.CompactDurationMs))
 	}
@@ -77,7 +78,7 @@ func (e *Engine) ThreadContextSummarize(to protocol.Caller, p *protocol.ThreadCo
 
 // ThreadContextTrim trims the context.
 func (e *Engine) ThreadContextTrim(to protocol.Caller, p *protocol.ThreadContextTrimParams) error {
-	in := core.TrimContext{To: to, Client: e.parts.Originator(to.Conn), Summary: p.Summary,
+	in := core.TrimContext{To: to, Client: e.parts.Clients.Originator(to.Conn), Summary: p.Summary,
 		ExpectedLast: p.ExpectedLastTurnID}
 	if p.KeepLastNTurns != nil {
 		in.KeepLast = *p.KeepLastNTurns

@@ -35,7 +35,7 @@ func (e *Engine) diff(ctx context.Context, changes []protocol.WorktreeChanges) (
 
 // ThreadCheckpointList lists the checkpoints of a thread, loaded or not.
 func (e *Engine) ThreadCheckpointList(to protocol.Caller, p *protocol.ThreadCheckpointListParams) error {
-	off := e.parts.Worktrees == nil || !e.parts.Setup.Tracking(nil).Worktree
+	off := e.parts.Worktrees == nil || !e.parts.Config.Current().Tracking.Worktree
 	return e.readTurns(to, p.ThreadID, core.ListCheckpoints{To: to, Cursor: p.Cursor, Limit: p.Limit, Off: off})
 }
 
@@ -85,7 +85,7 @@ func (a *actor) awaitCaptures() {
 func (a *actor) revertTo(to protocol.Caller, p *protocol.ThreadCheckpointRevertParams) (core.Input, error) {
 	a.releaseTurn()
 	if a.awaitCaptures(); a.thread == nil {
-		return nil, protocol.Refuse(protocol.KindThreadNotLoaded, "thread %s was unloaded before the request completed", a.id)
+		return nil, errUnloaded(a.id)
 	}
 	tracking := a.tracking()
 	if p.Mode != protocol.RevertConversation && !tracking.Worktree {

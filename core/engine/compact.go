@@ -10,7 +10,8 @@ import (
 // ThreadCompactStart starts a turn that compacts the context.
 func (e *Engine) ThreadCompactStart(to protocol.Caller, p *protocol.ThreadCompactStartParams) error {
 	return e.toThreadWithEnv(to, p.ThreadID, func(env core.TurnEnv) core.Input {
-		return core.CompactContext{To: to, Client: e.parts.Originator(to.Conn), Env: env, Strategy: textOrEmpty(p.Strategy)}
+		return core.CompactContext{To: to, Client: e.parts.Clients.Originator(to.Conn), Env: env,
+			Strategy: textOrEmpty(p.Strategy)}
 	})
 }
 
@@ -18,18 +19,6 @@ func (e *Engine) ThreadCompactStart(to protocol.Caller, p *protocol.ThreadCompac
 func (e *Engine) ThreadCompactPropose(to protocol.Caller, p *protocol.ThreadCompactProposeParams) error {
 	return e.toThreadWithEnv(to, p.ThreadID, func(env core.TurnEnv) core.Input {
 		return core.ProposeCompaction{To: to, Env: env, Strategy: textOrEmpty(p.Strategy), Range: p.Range}
-	})
-}
-
-// toThreadWithEnv applies an input that needs the environment of a turn, but possibly no model.
-func (e *Engine) toThreadWithEnv(to protocol.Caller, threadID string, input func(core.TurnEnv) core.Input) error {
-	return e.toThread(to, threadID, func(a *actor) {
-		env, err := a.turnEnv(a.thread.Settings())
-		if err != nil && !notReady(err) {
-			e.parts.Outbox.Refuse(to, withCode(err))
-			return
-		}
-		a.step(input(env))
 	})
 }
 
@@ -45,6 +34,6 @@ func (e *Engine) ThreadCompactCommit(to protocol.Caller, p *protocol.ThreadCompa
 		return protocol.InvalidParams("draftId", "%q is not a draft id; use the draftId of thread/compact/propose", p.DraftID)
 	}
 	return e.toThread(to, threadID, func(a *actor) {
-		a.step(core.CommitCompaction{To: to, Client: e.parts.Originator(to.Conn), Draft: p.DraftID, Text: p.Text})
+		a.step(core.CommitCompaction{To: to, Client: e.parts.Clients.Originator(to.Conn), Draft: p.DraftID, Text: p.Text})
 	})
 }

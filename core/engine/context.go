@@ -33,67 +33,25 @@ func (e *Engine) ContextListEdits(to protocol.Caller, p *protocol.ContextListEdi
 // ContextPreview returns the result of edits without applying them.
 func (e *Engine) ContextPreview(to protocol.Caller, p *protocol.ContextPreviewParams) error {
 	return e.readThread(to, p.ThreadID, core.PreviewContext{To: to, Operations: p.Edits,
-		Cache: e.cacheFacts(nil)}, e.loadContext)
+		Cache: e.parts.Config.Current().CacheFacts}, e.loadContext)
 }
 
 // ContextSuggest returns the items that requests can do without.
 func (e *Engine) ContextSuggest(to protocol.Caller, p *protocol.ContextSuggestParams) error {
-	return e.readThread(to, p.ThreadID, core.SuggestContext{To: to, Goal: p.Goal, Rules: e.parts.Setup.Economy(nil),
-		Cache: e.cacheFacts(nil)}, e.loadContext)
+	scope := e.parts.Config.Current()
+	return e.readThread(to, p.ThreadID, core.SuggestContext{To: to, Goal: p.Goal, Rules: scope.Economy,
+		Cache: scope.CacheFacts}, e.loadContext)
 }
 
-// cacheFacts returns a function that describes the cache of a model's provider.
-func (e *Engine) cacheFacts(scope Scope) func(provider, model string) core.CacheFacts {
-	return func(provider, model string) core.CacheFacts { return e.parts.Setup.CacheFacts(scope, provider, model) }
-}
-
-// prices are the prices of a scope.
-type prices struct {
-	setup Setup
-	scope Scope
-}
-
-func (p prices) CachedPriceRatio(provider, model string) float64 {
-	return p.setup.CacheFacts(p.scope, provider, model).Ratio
-}
-
-func (p prices) OutputPriceRatio(model string) *float64 {
-	return p.setup.OutputPriceRatio(p.scope, model)
-}
-
-// ContextSetInclusion excludes or includes items.
-func (e *Engine) ContextSetInclusion(to protocol.Caller, p *protocol.ContextSetInclusionParams) error {
-	return e.editContext(to, p.ContextRequest, &p.SetInclusion)
-}
-
-// ContextPruneByIndices deletes items.
-func (e *Engine) ContextPruneByIndices(to protocol.Caller, p *protocol.ContextPruneByIndicesParams) error {
-	return e.editContext(to, p.ContextRequest, &p.PruneByIndices)
-}
-
-// ContextPrune excludes items by category.
-func (e *Engine) ContextPrune(to protocol.Caller, p *protocol.ContextPruneParams) error {
-	return e.editContext(to, p.ContextRequest, &p.Prune)
-}
-
-// ContextPin pins or unpins items.
-func (e *Engine) ContextPin(to protocol.Caller, p *protocol.ContextPinParams) error {
-	return e.editContext(to, p.ContextRequest, &p.Pin)
-}
-
-// ContextReplace replaces the text of an item.
-func (e *Engine) ContextReplace(to protocol.Caller, p *protocol.ContextReplaceParams) error {
-	return e.editContext(to, p.ContextRequest, &p.Replace)
-}
-
-func (e *Engine) editContext(to protocol.Caller, r protocol.ContextRequest, o protocol.ContextOperationVariant) error {
-	return e.changeThread(to, r.ThreadID, core.EditContext{To: to, Client: e.parts.Originator(to.Conn),
+// ContextEdit applies an operation.
+func (e *Engine) ContextEdit(to protocol.Caller, r protocol.ContextRequest, o protocol.ContextOperationVariant) error {
+	return e.changeThread(to, r.ThreadID, core.EditContext{To: to, Client: e.parts.Clients.Originator(to.Conn),
 		Expected: r.ExpectedRevision, Operation: o})
 }
 
 // ContextApply applies several edits as one.
 func (e *Engine) ContextApply(to protocol.Caller, p *protocol.ContextApplyParams) error {
-	return e.changeThread(to, p.ThreadID, core.ApplyContext{To: to, Client: e.parts.Originator(to.Conn),
+	return e.changeThread(to, p.ThreadID, core.ApplyContext{To: to, Client: e.parts.Clients.Originator(to.Conn),
 		Expected: p.ExpectedRevision, Operations: p.Edits, AtTurnEnd: p.When != nil && *p.When == protocol.ApplyAtTurnEnd})
 }
 
@@ -114,6 +72,6 @@ func (e *Engine) ContextGoto(to protocol.Caller, p *protocol.ContextGotoParams) 
 
 // ContextRestore restores the full context from the backup.
 func (e *Engine) ContextRestore(to protocol.Caller, p *protocol.ContextRestoreParams) error {
-	in := core.RestoreContext{To: to, Client: e.parts.Originator(to.Conn), Expected: p.ExpectedRevision}
-	return e.changeThreadIf(to, p.ThreadID, in, func(a *actor) error { return a.checkBackup(p.From != nil) })
+	in := core.RestoreContext{To: to, Client: e.parts.Clients.Originator(to.Conn), Expected: p.ExpectedRevision}
+	return e.changeThreadBy(to, p.ThreadID, func(a *actor) (core.Input, error) { return in, a.checkBackup(p.From != nil) })
 }

@@ -79,22 +79,23 @@ func include(thread string, ids ...string) call {
 }
 
 func setInclusion(p *protocol.ContextSetInclusionParams) call {
-	return call{"context/setInclusion", p.ThreadID,
-		func(e *engine.Engine, to protocol.Caller) error { return e.ContextSetInclusion(to, p) }}
+	return edit(p.ThreadID, p.ExpectedRevision, &p.SetInclusion)
+}
+
+// edit applies an operation.
+func edit(thread string, expected *int64, o protocol.ContextOperationVariant) call {
+	r := protocol.ContextRequest{ThreadID: thread, ExpectedRevision: expected}
+	return call{protocol.ContextMethod(o), thread,
+		func(e *engine.Engine, to protocol.Caller) error { return e.ContextEdit(to, r, o) }}
 }
 
 // remove deletes.
 func remove(thread string, ids ...string) call {
-	p := &protocol.ContextPruneByIndicesParams{ContextRequest: protocol.ContextRequest{ThreadID: thread},
-		PruneByIndices: protocol.PruneByIndices{ContextTargets: named(ids)}}
-	return call{"context/pruneByIndices", thread,
-		func(e *engine.Engine, to protocol.Caller) error { return e.ContextPruneByIndices(to, p) }}
+	return edit(thread, nil, &protocol.PruneByIndices{ContextTargets: named(ids)})
 }
 
 func prune(thread string, categories ...protocol.ContextCategory) call {
-	p := &protocol.ContextPruneParams{ContextRequest: protocol.ContextRequest{ThreadID: thread},
-		Prune: protocol.Prune{Categories: categories}}
-	return call{"context/prune", thread, func(e *engine.Engine, to protocol.Caller) error { return e.ContextPrune(to, p) }}
+	return edit(thread, nil, &protocol.Prune{Categories: categories})
 }
 
 // inject adds items, each of which is JSON.
@@ -108,16 +109,11 @@ func inject(thread string, items ...string) call {
 }
 
 func pin(thread string, ids ...string) call {
-	p := &protocol.ContextPinParams{ContextRequest: protocol.ContextRequest{ThreadID: thread},
-		Pin: protocol.Pin{ContextTargets: named(ids), Pinned: true}}
-	return call{"context/pin", thread, func(e *engine.Engine, to protocol.Caller) error { return e.ContextPin(to, p) }}
+	return edit(thread, nil, &protocol.Pin{ContextTargets: named(ids), Pinned: true})
 }
 
 func replace(thread, id, text string) call {
-	p := &protocol.ContextReplaceParams{ContextRequest: protocol.ContextRequest{ThreadID: thread},
-		Replace: protocol.Replace{ID: &id, Text: text}}
-	return call{"context/replace", thread,
-		func(e *engine.Engine, to protocol.Caller) error { return e.ContextReplace(to, p) }}
+	return edit(thread, nil, &protocol.Replace{ID: &id, Text: text})
 }
 
 func undo(thread string) call {
@@ -192,7 +188,7 @@ func (r *rig) idOf(thread, words string) string {
 	return ""
 }
 
-// outline returns a line for each context item: its preview, and what edits made of it.
+// outline returns a line for each context item: its preview, and its state after edits.
 func (r *rig) outline(thread string) []string {
 	r.t.Helper()
 	return outlineOf(r.items(thread))

@@ -70,7 +70,7 @@ func plain(r *rig, text string) []protocol.ResponseItem {
 			lines = append(lines, protocol.RolloutLine{Type: kind, Payload: json.RawMessage(gjson.Get(line, "payload").Raw)})
 		}
 	}
-	return core.Load("", core.Options{}, r.setup.Defaults(), lines).Prompt().Items
+	return core.Load("", core.Options{}, r.setup.Settings(), lines).Prompt().Items
 }
 
 // wrongWith returns the defect of a thread's files on a disk, or "". Lines of a rejected append that
@@ -91,7 +91,7 @@ func wrongWith(disk *faultfs.Mem, thread string) string {
 	return ""
 }
 
-// itemsOf returns the items in what rig.context gives.
+// itemsOf returns the items in a result of rig.context.
 func itemsOf(context string) []gjson.Result {
 	_, answer, _ := strings.Cut(context, " ")
 	return gjson.Parse(answer).Get("items").Array()

@@ -29,7 +29,7 @@ func (a *actor) broadcastContext(c core.ContextChanged) {
 }
 
 func (e *Engine) wantsChanges(conn uint64) bool {
-	return e.parts.WantsChanges != nil && e.parts.WantsChanges(conn)
+	return e.parts.Clients.WantsChanges != nil && e.parts.Clients.WantsChanges(conn)
 }
 
 // checkBackup returns an error if the thread was loaded without its backup. If the backup is

@@ -170,7 +170,7 @@ func (e *editor) serve(c call) *gjson.Result {
 	return nil
 }
 
-// talk takes a turn, whose prompt must have what is in and lack what is out.
+// talk runs a turn. Its prompt must have the texts of in, and none of out.
 func (e *editor) talk(word string) {
 	e.words++
 	words := fmt.Sprintf("%s touch w%d.", word, e.words)

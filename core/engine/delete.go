@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"appserver/core"
 	"appserver/protocol"
 	"appserver/rollout/store"
 )
@@ -22,7 +21,7 @@ func (e *Engine) ThreadDelete(to protocol.Caller, p *protocol.ThreadDeleteParams
 // fails, the thread stays loaded and the turn continues.
 func (a *actor) delete(to protocol.Caller) {
 	if err := a.checkDelete(); err != nil {
-		a.engine.parts.Outbox.Refuse(to, withCode(err))
+		a.engine.refuse(to, err)
 		return
 	}
 	if a.endTurn(); a.thread == nil {
@@ -33,7 +32,7 @@ func (a *actor) delete(to protocol.Caller) {
 	subscribers := a.subscribers
 	a.endTerminals()
 	a.closeThread()
-	a.sendTo(subscribers, []core.Message{core.Notice{Notification: statusNotLoaded(a.id)}})
+	a.notifyTo(subscribers, statusNotLoaded(a.id))
 	a.deleteStored(to, subscribers)
 }
 
@@ -48,7 +47,7 @@ func (a *actor) checkDelete() error {
 // subscribers that the thread is closed.
 func (a *actor) deleteStored(to protocol.Caller, subscribers []uint64) {
 	if err := a.engine.parts.Threads.Delete(a.id); err != nil {
-		a.sendTo(subscribers, []core.Message{core.Notice{Notification: protocol.ThreadClosedNotification{ThreadID: a.id}}})
+		a.notifyTo(subscribers, protocol.ThreadClosedNotification{ThreadID: a.id})
 		a.engine.parts.Outbox.Refuse(to, archiveError(err))
 		return
 	}
@@ -57,5 +56,5 @@ func (a *actor) deleteStored(to protocol.Caller, subscribers []uint64) {
 	if subscribers == nil {
 		subscribers = []uint64{to.Conn}
 	}
-	a.sendTo(subscribers, []core.Message{core.Notice{Notification: protocol.ThreadDeletedNotification{ThreadID: a.id}}})
+	a.notifyTo(subscribers, protocol.ThreadDeletedNotification{ThreadID: a.id})
 }

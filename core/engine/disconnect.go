@@ -2,13 +2,13 @@ package engine
 
 import "slices"
 
-// Disconnect removes the subscriptions of a closed connection. Call it after Parts.Connected
+// Disconnect removes the subscriptions of a closed connection. Call it after Clients.Connected
 // reports false for the connection. Threads stay loaded.
 func (e *Engine) Disconnect(conn uint64) {
 	e.mu.Lock()
 	delete(e.watchers, conn)
 	e.mu.Unlock()
-	for _, a := range e.loaded() {
+	for _, a := range e.actors() {
 		select {
 		case a.disconnected <- struct{}{}:
 		default: // a token is pending

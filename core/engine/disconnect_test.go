@@ -23,8 +23,8 @@ type door struct {
 func (r *rig) door() *door {
 	d := &door{}
 	r.with(func(p *engine.Parts) {
-		p.Connected = func(conn uint64) bool { return !d.isOut(conn) }
-		p.NotifyOthers = r.notifyOthers(func() []uint64 { return slices.DeleteFunc([]uint64{1, 2, 3}, d.isOut) })
+		p.Clients.Connected = func(conn uint64) bool { return !d.isOut(conn) }
+		p.Clients.NotifyOthers = r.notifyOthers(func() []uint64 { return slices.DeleteFunc([]uint64{1, 2, 3}, d.isOut) })
 	})
 	return d
 }

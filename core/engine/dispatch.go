@@ -66,40 +66,54 @@ func (e *Engine) toThread(to protocol.Caller, id string, do func(a *actor)) erro
 	return err
 }
 
+// toThreadBy applies an input to a loaded thread. The input is made in the goroutine of the thread.
+func (e *Engine) toThreadBy(to protocol.Caller, id string, input func(*actor) (core.Input, error)) error {
+	return e.toThread(to, id, func(a *actor) { a.stepBy(to, input) })
+}
+
+// toThreadWithEnv does the same as toThreadBy, with an input that needs the environment of a turn, and possibly no
+// model.
+func (e *Engine) toThreadWithEnv(to protocol.Caller, id string, input func(core.TurnEnv) core.Input) error {
+	return e.toThreadBy(to, id, func(a *actor) (core.Input, error) {
+		env, err := a.turnEnv(a.thread.Settings())
+		if err != nil && !notReady(err) {
+			return nil, err
+		}
+		return input(env), nil
+	})
+}
+
+// stepBy applies an input, or rejects the request if the input cannot be made.
+func (a *actor) stepBy(to protocol.Caller, input func(*actor) (core.Input, error)) {
+	in, err := input(a)
+	if err != nil {
+		a.engine.refuse(to, err)
+		return
+	}
+	a.step(in)
+}
+
 // inThread runs do in the goroutine of a loaded thread. It returns false if the thread is not loaded or
 // its mailbox is full.
-func (e *Engine) inThread(owner string, do func(a *actor)) bool {
-	found, err := e.post(owner, false, request{do: do, absent: func(*actor) {}})
+func (e *Engine) inThread(id string, do func(a *actor)) bool {
+	found, err := e.post(id, false, request{do: do, absent: func(*actor) {}})
 	return found && err == nil
 }
 
-// changeThread applies an input to a thread. A stored thread is loaded for it, and unloaded
+// changeThread applies an input to a thread, loaded or not. A stored thread is loaded for it, and unloaded
 // afterwards.
 func (e *Engine) changeThread(to protocol.Caller, id string, in core.Input) error {
-	return e.changeThreadIf(to, id, in, func(*actor) error { return nil })
+	return e.changeThreadBy(to, id, func(*actor) (core.Input, error) { return in, nil })
 }
 
-// changeThreadIf does the same as changeThread, with a check in the goroutine of the thread.
-func (e *Engine) changeThreadIf(to protocol.Caller, id string, in core.Input, check func(*actor) error) error {
-	return e.changeThreadBy(to, id, func(a *actor) (core.Input, error) { return in, check(a) })
-}
-
-// changeThreadBy does the same as changeThread, with an input that is made in the goroutine of the
-// thread.
+// changeThreadBy does the same as changeThread, with an input that is made in the goroutine of the thread.
 func (e *Engine) changeThreadBy(to protocol.Caller, id string, input func(*actor) (core.Input, error)) error {
 	if err := checkID("invalid thread id", id); err != nil {
 		return err
 	}
 	_, err := e.post(id, true, request{
-		to: to,
-		do: func(a *actor) {
-			in, err := input(a)
-			if err != nil {
-				e.parts.Outbox.Refuse(to, withCode(err))
-				return
-			}
-			a.step(in)
-		},
+		to:     to,
+		do:     func(a *actor) { a.stepBy(to, input) },
 		absent: func(a *actor) { a.changeStored(to, input) },
 	})
 	return err
@@ -107,23 +121,42 @@ func (e *Engine) changeThreadBy(to protocol.Caller, id string, input func(*actor
 
 // readThread applies an input that only reads, to the loaded thread, or to the one that load
 // returns.
-func (e *Engine) readThread(to protocol.Caller, id string, in core.Input, load func(id string) (*loaded, error)) error {
+func (e *Engine) readThread(to protocol.Caller, id string, in core.Input, load loader) error {
 	return e.toLoadedOr(to, id,
 		func(a *actor) { a.step(a.inScope(in)) },
 		func() (any, error) { return e.stepStored(id, in, load) })
 }
 
+// inScope adapts an input to the configuration of the thread, which may differ from the global one.
+func (a *actor) inScope(in core.Input) core.Input {
+	switch in := in.(type) {
+	case core.ListCheckpoints:
+		in.Off = !a.tracking().Worktree
+		return in
+	case core.PreviewContext:
+		in.Cache = a.config().CacheFacts
+		return in
+	case core.SuggestContext:
+		in.Rules, in.Cache = a.config().Economy, a.config().CacheFacts
+		return in
+	case core.ListUsage:
+		in.Prices = a.config().Prices
+		return in
+	}
+	return in
+}
+
 // viewThread replies with the result of look on a loaded or stored thread.
-func (e *Engine) viewThread(to protocol.Caller, id string, look func(*core.Thread, Scope) (any, error)) error {
+func (e *Engine) viewThread(to protocol.Caller, id string, look func(*core.Thread, *Scope) (any, error)) error {
 	return e.toLoadedOr(to, id,
-		func(a *actor) { e.answer(to, func() (any, error) { return look(a.thread, a.scope) }) },
+		func(a *actor) { e.answer(to, func() (any, error) { return look(a.thread, a.config()) }) },
 		func() (any, error) {
 			t, err := e.loadContext(id)
 			if err != nil {
 				return nil, err
 			}
 			defer t.close()
-			return t.checkRead(look(t.Thread, nil))
+			return t.checkRead(look(t.Thread, e.parts.Config.Current()))
 		})
 }
 
@@ -176,7 +209,7 @@ func (e *Engine) workOn(to protocol.Caller, id string, find func(*core.Thread) (
 			err = e.Background(to, func() (any, error) { return work(found, nil) })
 		}
 		if err != nil {
-			e.parts.Outbox.Refuse(to, withCode(err))
+			e.refuse(to, err)
 		}
 	}
 	return e.toLoadedOr(to, id, loaded, func() (any, error) { return work(e.findStored(id, find)) })

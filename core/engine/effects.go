@@ -38,9 +38,9 @@ func (a *actor) start(e core.Effect) {
 	case core.CaptureTree:
 		a.launch(e.ID, a.capture(e), core.TreeCaptured{Effect: e.ID, Err: errors.New("capturing the worktree did not end")})
 	case core.DeleteCheckpoints:
-		a.engine.withWorktrees(func(ctx context.Context, w Worktrees) { w.Forget(ctx, a.id, e) })
+		a.engine.withWorktrees(func(ctx context.Context, w Checkpoints) { w.Forget(ctx, a.id, e) })
 	case core.CopyCheckpoints:
-		a.engine.withWorktrees(func(ctx context.Context, w Worktrees) { w.Copy(ctx, a.id, e) })
+		a.engine.withWorktrees(func(ctx context.Context, w Checkpoints) { w.Copy(ctx, a.id, e) })
 	case core.ReadImage:
 		a.launch(e.ID, a.readImage(e), core.ImageRead{Effect: e.ID, Err: errors.New("the file could not be read in time")})
 	case core.Remember, core.Recall:
@@ -53,7 +53,7 @@ func (a *actor) start(e core.Effect) {
 		}
 	case core.AnnounceTurn:
 		if a.engine.parts.Announce != nil {
-			a.engine.parts.Announce(a.scope, a.id, e)
+			a.engine.parts.Announce(a.config().Notify, a.id, e)
 		}
 	}
 }
@@ -81,9 +81,6 @@ func (e *Engine) prepare(model string) {
 	defer e.mu.Unlock()
 	if e.prepared[model] {
 		return
-	}
-	if e.prepared == nil {
-		e.prepared = map[string]bool{}
 	}
 	e.prepared[model] = true
 	e.spawn(func() { e.parts.Tokens.Prepare(model) })

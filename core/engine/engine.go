@@ -27,9 +27,10 @@ const (
 // Engine holds the loaded threads.
 type Engine struct {
 	parts          Parts
-	requests       atomic.Uint64 // numbers the requests of the server
+	nextRequest    atomic.Uint64 // the id of the next request to a client
 	skipped        sync.Once     // see skipRequests
 	proxied        *proxiedRequests
+	globalNotices  map[string]bool // see globalMethods
 	readers        chan struct{}
 	oneshotServers chan struct{}
 	work           sync.WaitGroup // goroutines of actors and background reads
@@ -95,8 +96,8 @@ func (e *Engine) find(id string) *actor {
 	return e.threads[id]
 }
 
-// loaded returns the actors in the order in which they were made.
-func (e *Engine) loaded() []*actor {
+// actors returns the actors in the order in which they were made.
+func (e *Engine) actors() []*actor {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	actors := make([]*actor, 0, len(e.order))
@@ -135,11 +136,14 @@ func (e *Engine) answer(to protocol.Caller, answer func() (any, error)) {
 		err = fault
 	}
 	if err != nil {
-		e.parts.Outbox.Refuse(to, withCode(err))
+		e.refuse(to, err)
 		return
 	}
 	e.parts.Outbox.Reply(to, result)
 }
+
+// refuse rejects a request with an error, to which it adds the code and the kind.
+func (e *Engine) refuse(to protocol.Caller, err error) { e.parts.Outbox.Refuse(to, withCode(err)) }
 
 // awaitRoom waits while the client is congested, or until the engine closes.
 func (e *Engine) awaitRoom(conn uint64) {
@@ -166,16 +170,16 @@ func (e *Engine) untilClosed() (context.Context, context.CancelFunc) {
 }
 
 func (e *Engine) hasDisconnected(conn uint64) bool {
-	return e.parts.Connected != nil && !e.parts.Connected(conn)
+	return e.parts.Clients.Connected != nil && !e.parts.Clients.Connected(conn)
 }
 
 // NextRequest returns an id for a request to a client. No other request of this process gets the same one.
-func (e *Engine) NextRequest() uint64 { return e.requests.Add(1) - 1 }
+func (e *Engine) NextRequest() uint64 { return e.nextRequest.Add(1) - 1 }
 
 // skipRequests makes the ids of later requests differ from those of earlier processes, which began at 0 as well.
 // So a late answer to a request of another process answers no request that is sent again.
 func (e *Engine) skipRequests() {
-	e.skipped.Do(func() { e.requests.Add(1<<16 + uint64(rand.Uint32())) })
+	e.skipped.Do(func() { e.nextRequest.Add(1<<16 + uint64(rand.Uint32())) })
 }
 
 // IsLoaded reports whether a thread is loaded.
@@ -194,7 +198,7 @@ func (e *Engine) catchPanic(do func(), fields ...zap.Field) (fault *protocol.Err
 		if p := recover(); p != nil {
 			// The clone lets callers keep fields on their stack.
 			e.parts.Log.Error("recovered from a panic", append(slices.Clone(fields), zap.Any("panic", p), zap.Stack("stack"))...)
-			fault = protocol.Internal(protocol.KindInternal, "internal error; details are in the server's log")
+			fault = protocol.Internal(protocol.KindInternal, "%v", errFault)
 		}
 	}()
 	do()
@@ -208,7 +212,7 @@ func (e *Engine) spawn(do func()) {
 
 // Diagnose returns the state of the threads and of the index. It does not wait.
 func (e *Engine) Diagnose() (threads protocol.ThreadDiagnostics, index protocol.IndexDiagnostics) {
-	for _, a := range e.loaded() {
+	for _, a := range e.actors() {
 		if !a.ready.Load() {
 			continue
 		}

@@ -65,7 +65,14 @@ func errLocked(err error, format string, args ...any) *protocol.Error {
 	return stale
 }
 
+// errFault is the error of a step that found its thread in a wrong state.
+var errFault = errors.New("internal error; details are in the server's log")
+
+// errStorage returns the error for a step whose lines could not be appended.
 func errStorage(cause error) *protocol.Error {
+	if errors.Is(cause, errFault) {
+		return protocol.Internal(protocol.KindInternal, "%v", cause)
+	}
 	return protocol.Internal(protocol.KindStorage, "%v", cause)
 }
 
@@ -85,6 +92,10 @@ func errBehind() *protocol.Error {
 
 func errNotLoaded(id string) *protocol.Error {
 	return protocol.Refuse(protocol.KindThreadNotFound, "thread not found: %s", id)
+}
+
+func errUnloaded(id string) *protocol.Error {
+	return protocol.Refuse(protocol.KindThreadNotLoaded, "thread %s was unloaded before the request completed", id)
 }
 
 func errTaken(id string) *protocol.Error {

@@ -15,21 +15,23 @@ import (
 // source reads its rollout, so that the fork contains all earlier requests. The goroutine of the
 // fork writes it.
 func (e *Engine) ThreadFork(to protocol.Caller, p *protocol.ThreadForkParams) error {
-	id, path := p.ThreadID, ""
-	if p.Path != nil && *p.Path != "" {
-		id, path = rollout.NamedID(*p.Path), rollout.PlainPath(*p.Path)
+	path := p.Path
+	if path != nil && *path == "" {
+		path = nil
 	}
-	if err := checkID("invalid session id", id); err != nil {
+	at, err := refNamed(p.ThreadID, path)
+	if err != nil {
 		return err
 	}
-	fork := func(a *actor) { a.forkTo(to, p, path, nil) }
-	_, err := e.post(id, true, request{to: to, do: fork, absent: fork})
+	fork := func(a *actor) { a.forkTo(to, p, at.Path, nil) }
+	_, err = e.post(at.ID, true, request{to: to, do: fork, absent: fork})
 	return err
 }
 
 // branch is the initial state of a fork.
 type branch struct {
-	*forkReader
+	// builder has built the fork.
+	builder  *threadBuilder
 	name     string
 	at       time.Time
 	warnings []string
@@ -47,12 +49,12 @@ func (a *actor) forkTo(to protocol.Caller, p *protocol.ThreadForkParams, path st
 		b.then = then
 		_, err = a.engine.post(id, true,
 			request{to: to, absent: func(next *actor) { next.closeOnError(to, next.createFork(b, to, p)) }})
-		if err != nil && b.lineReader != nil {
-			_ = b.lineReader.Close() // it was opened for reading
+		if err != nil && b.builder.lineReader != nil {
+			_ = b.builder.lineReader.Close() // it was opened for reading
 		}
 	}
 	if err != nil {
-		a.engine.parts.Outbox.Refuse(to, withCode(err))
+		a.engine.refuse(to, err)
 	}
 }
 
@@ -77,7 +79,7 @@ func (a *actor) branch(id string, to protocol.Caller, p *protocol.ThreadForkPara
 	}
 	now := time.Now()
 	meta := source.ForkMeta(id, now)
-	meta.Originator, meta.CliVersion, meta.Source = a.engine.parts.Originator(to.Conn), a.engine.parts.Version,
+	meta.Originator, meta.CliVersion, meta.Source = a.engine.parts.Clients.Originator(to.Conn), a.engine.parts.Version,
 		a.engine.parts.Source
 	meta.ThreadSource = p.ThreadSource
 	if p.BaseInstructions != nil {
@@ -90,13 +92,14 @@ func (a *actor) branch(id string, to protocol.Caller, p *protocol.ThreadForkPara
 	if err != nil {
 		return nil, err
 	}
-	r := &forkReader{reader: &reader{id: id, settings: a.engine.parts.Setup.Defaults()}, meta: meta, first: first,
-		before: before, whole: p.LastTurnID == nil && p.BeforeTurnID == nil, inMemory: p.Ephemeral}
-	contents, err := a.loadFork(at, r)
+	builder := builderUntil(before, id, a.engine.parts.Defaults.Settings())
+	builder.fork, builder.inMemory = &forkStart{meta: meta, first: first}, p.Ephemeral
+	builder.fromStart = p.Ephemeral || p.LastTurnID != nil || p.BeforeTurnID != nil // snapshots have all turns
+	contents, err := a.loadFork(at, builder)
 	if err != nil {
 		return nil, err
 	}
-	return &branch{forkReader: r, name: source.Name(), at: now, warnings: warnings(contents),
+	return &branch{builder: builder, name: source.Name(), at: now, warnings: resumeWarnings(contents),
 		providerRecorded: source.ProviderRecorded()}, nil
 }
 
@@ -117,26 +120,26 @@ func (a *actor) placeOfFork(path string) (store.Ref, error) {
 }
 
 // loadFork loads a fork. It returns an error if the backup is unreadable, because the fork would lack items.
-func (a *actor) loadFork(at store.Ref, r *forkReader) (*rollout.Contents, error) {
-	contents, text, err := a.engine.parts.Threads.Load(at, r)
+func (a *actor) loadFork(at store.Ref, builder *threadBuilder) (*rollout.Contents, error) {
+	contents, lineReader, err := a.engine.parts.Threads.Load(at, builder)
 	if err != nil {
 		return nil, err
 	}
 	if contents.Backup.Err != nil && (a.thread == nil || a.withoutBackup == nil) {
-		return nil, errors.Join(contents.Backup.Err, text.Close())
+		return nil, errors.Join(contents.Backup.Err, lineReader.Close())
 	}
-	if r.inMemory {
-		err = text.Close()
+	if builder.inMemory {
+		err = lineReader.Close()
 	}
 	return contents, err
 }
 
 // createFork creates the fork. The rollout appears on disk complete or not at all.
 func (a *actor) createFork(b *branch, to protocol.Caller, p *protocol.ThreadForkParams) error {
-	thread := b.Thread(core.Options{})
-	a.lineReader = b.lineReader // of the origin, until the fork has a rollout
-	stored, unattributed := a.engine.storedSettings(thread, b.providerRecorded, p.Overrides())
-	settings, scope, err := a.engine.parts.Setup.Resumed(p.Overrides(), stored)
+	thread := b.builder.loading.Thread(core.Options{})
+	a.lineReader = b.builder.lineReader // of the origin, until the fork has a rollout
+	stored, modelWarnings := a.engine.storedSettings(thread, b.providerRecorded, p.Overrides())
+	settings, scope, err := a.engine.parts.Config.Resume(p.Overrides(), stored)
 	if err != nil {
 		return err
 	}
@@ -144,9 +147,7 @@ func (a *actor) createFork(b *branch, to protocol.Caller, p *protocol.ThreadFork
 	if err := a.requireServers(settings.Cwd); err != nil {
 		return err
 	}
-	a.options = core.Options{CompletedFloor: a.engine.parts.CompletedFloor, Tokens: a.engine.tokenizer(),
-		Memory: a.memoryRules(), Economy: a.engine.parts.Setup.Economy(scope),
-		Ephemeral: p.Ephemeral || !a.engine.parts.Setup.Persists(scope)}
+	a.options = a.engine.newOptions(a.config(), p.Ephemeral || !a.config().Persist)
 	if !a.options.Ephemeral {
 		if err := a.createLog(b.at, a.seed(b)); err != nil {
 			return err
@@ -156,7 +157,7 @@ func (a *actor) createFork(b *branch, to protocol.Caller, p *protocol.ThreadFork
 	err = a.firstStep(to, core.Fork{
 		To: to, Env: a.idleEnv(settings), Settings: settings, Options: a.options,
 		Name: b.name, ExcludeTurns: p.ExcludeTurns, Answered: b.then != nil,
-		Warnings: slices.Concat(b.warnings, unattributed, a.engine.parts.Setup.Warnings(scope)),
+		Warnings: slices.Concat(b.warnings, modelWarnings, a.config().Warnings),
 	})
 	if err == nil && b.then != nil {
 		b.then(a)

@@ -16,10 +16,10 @@ func (a *actor) isIdle() bool {
 		len(a.thread.OpenRequests()) == 0
 }
 
-// resume opens the journal again if the store has suspended it. It reloads the thread if another
+// reopenJournal opens the journal again if the store has suspended it. It reloads the thread if another
 // program has changed the rollout, and closes the thread if the rollout is gone or has another
 // writer. It returns an error if a file cannot be opened now; the thread stays unchanged then.
-func (a *actor) resume() error {
+func (a *actor) reopenJournal() error {
 	err := a.journal.Resume()
 	if err == nil {
 		return nil
@@ -32,10 +32,8 @@ func (a *actor) resume() error {
 	}
 	a.engine.parts.Log.Warn("the thread is closed, because its rollout is gone or has another writer",
 		zap.String("thread", a.id), zap.Error(err))
-	a.send([]core.Message{
-		core.Notice{Notification: statusNotLoaded(a.id)},
-		core.Notice{Notification: protocol.ThreadClosedNotification{ThreadID: a.id}},
-	})
+	a.notify(statusNotLoaded(a.id))
+	a.notify(protocol.ThreadClosedNotification{ThreadID: a.id})
 	a.closeThread()
 	return nil
 }
@@ -44,8 +42,9 @@ func (a *actor) resume() error {
 func (a *actor) loadAnew(cause error) error {
 	failure := a.beforeStep()
 	failure.Err = cause
-	r := &reader{id: a.id, settings: a.thread.Settings()}
-	log, contents, err := a.engine.parts.Threads.Open(a.at, r)
+	builder := a.engine.builder(a.id)
+	builder.settings = a.thread.Settings()
+	log, contents, err := a.engine.parts.Threads.Open(a.at, builder)
 	if err != nil {
 		return err
 	}
@@ -54,10 +53,10 @@ func (a *actor) loadAnew(cause error) error {
 	}
 	_ = a.journal.Close() // the store has closed its files
 	a.closeLineReader()
-	a.journal, a.lineReader, a.withoutBackup = log, r.lineReader, contents.Backup.Err
+	a.journal, a.lineReader, a.withoutBackup = log, builder.lineReader, contents.Backup.Err
 	a.generation++
-	a.thread = a.thread.Again(r.Loading, contents.Next)
-	a.deliver(a.thread.Step(a.stamp(), failure))
+	a.thread = a.thread.Again(builder.loading, contents.Next)
+	a.deliver(a.thread.Step(a.engine.stamp(), failure))
 	a.send([]core.Message{core.ContextReplaced()})
 	a.continueTurn()
 	return nil

@@ -112,7 +112,7 @@ func checkRelations(p *protocol.ThreadListParams) error {
 
 func (e *Engine) query(p *protocol.ThreadListParams) rollout.Query {
 	q := paged(p.Limit, p.Cursor, p.SortDirection)
-	q.Providers, q.Excluded, q.Cwds = []string{e.parts.Setup.Defaults().Provider}, p.ExcludedThreadIDs, p.Cwd
+	q.Providers, q.Excluded, q.Cwds = []string{e.parts.Defaults.Settings().Provider}, p.ExcludedThreadIDs, p.Cwd
 	if p.SearchTerm != nil {
 		q.Search = *p.SearchTerm
 	}
@@ -120,7 +120,7 @@ func (e *Engine) query(p *protocol.ThreadListParams) rollout.Query {
 	if p.ModelProviders != nil {
 		q.Providers = *p.ModelProviders
 	}
-	if slices.Contains(q.Providers, e.parts.Setup.Defaults().Provider) {
+	if slices.Contains(q.Providers, e.parts.Defaults.Settings().Provider) {
 		q.Providers = append(slices.Clip(q.Providers), "") // threads without a provider are shown with the default
 	}
 	q.Parent, q.Ancestor = textOrEmpty(p.ParentThreadID), textOrEmpty(p.AncestorThreadID)
@@ -232,7 +232,7 @@ func (e *Engine) listed(h rollout.Head) protocol.Thread {
 		settings.Model, settings.Effort = h.Context.Model, h.Context.Effort
 	}
 	if settings.Provider == "" {
-		settings.Provider = e.parts.Setup.Defaults().Provider
+		settings.Provider = e.parts.Defaults.Settings().Provider
 	}
 	a := e.find(h.ID)
 	if a != nil && !a.ready.Load() {

@@ -1,14 +1,10 @@
 package engine
 
 import (
-	"errors"
-
 	"go.uber.org/zap"
 
 	"appserver/core"
 	"appserver/protocol"
-	"appserver/rollout"
-	"appserver/rollout/store"
 )
 
 func (a *actor) run() {
@@ -89,8 +85,8 @@ func (a *actor) drain() {
 }
 
 func (a *actor) handle(r request) {
-	if err := a.resume(); err != nil && r.to != (protocol.Caller{}) {
-		a.engine.parts.Outbox.Refuse(r.to, withCode(err))
+	if err := a.reopenJournal(); err != nil && r.to != (protocol.Caller{}) {
+		a.engine.refuse(r.to, err)
 		return
 	}
 	switch {
@@ -104,7 +100,7 @@ func (a *actor) handle(r request) {
 }
 
 func (a *actor) handleResult(r result) {
-	if a.resume() != nil || a.thread == nil || a.isStale(r) {
+	if a.reopenJournal() != nil || a.thread == nil || a.isStale(r) {
 		return
 	}
 	in := r.in
@@ -116,49 +112,6 @@ func (a *actor) handleResult(r result) {
 	if done, ok := in.(core.ToolDone); ok {
 		a.warnWithheld(done.Result.Withheld)
 	}
-}
-
-// unload unloads the thread, and rewrites its rollout for other programs, if that is enabled. After a panic of the
-// rewrite, the rollout keeps its lines.
-func (a *actor) unload() {
-	a.journal.SetIdle(false)
-	if err := a.resume(); err != nil {
-		a.engine.parts.Log.Warn("the rollout is not rewritten", zap.String("thread", a.id), zap.Error(err))
-		a.closeThread()
-		return
-	}
-	if a.thread == nil {
-		a.closeThread()
-		return
-	}
-	a.close(func() (err error) {
-		rewrite := func() { err = a.journal.CloseRewritten(a.projection()) }
-		if fault := a.engine.catchPanic(rewrite, zap.String("thread", a.id)); fault != nil {
-			err = errors.Join(fault, a.journal.Close())
-		}
-		return err
-	})
-}
-
-// projection returns the rewrite of the rollout for other programs, or nil if the rollout gets all of its lines.
-func (a *actor) projection() rollout.Projection {
-	if !a.engine.parts.Setup.RewriteOnUnload(a.scope) {
-		return nil
-	}
-	return a.redactedProjection(a.thread.Projection())
-}
-
-// closeLost unloads a thread that another program may write now. Its turn fails, and its commands end. A turn
-// that waits for an answer only does not fail, because the next owner continues it.
-func (a *actor) closeLost() {
-	a.engine.parts.Log.Warn("the thread is closed, because another program may write it", zap.String("thread", a.id))
-	if a.thread == nil {
-		a.closeThread()
-		return
-	}
-	failure := a.beforeStep()
-	failure.Err = &store.LostError{ID: a.id, Err: errors.New("another server may write the thread now")}
-	a.closeFailed(failure)
 }
 
 // endTurn interrupts the turn under way, and those that begin while it ends. It returns when
@@ -208,19 +161,4 @@ func (a *actor) runRecovered(to *protocol.Caller, do func()) {
 	if a.engine.catchPanic(reload, of) != nil {
 		a.closeBroken()
 	}
-}
-
-// unloadUnused unloads the thread and notifies its former subscribers. Waiting requests are served
-// first, because they may subscribe.
-func (a *actor) unloadUnused() {
-	a.unloadTimer = nil
-	if len(a.requests) > 0 {
-		return
-	}
-	left := a.formerSubscribers
-	a.unload()
-	a.sendTo(left, []core.Message{
-		core.Notice{Notification: statusNotLoaded(a.id)},
-		core.Notice{Notification: protocol.ThreadClosedNotification{ThreadID: a.id}},
-	})
 }

@@ -33,7 +33,7 @@ func (e *Engine) MemorySearch(to protocol.Caller, p *protocol.MemorySearchParams
 	if err != nil {
 		return err
 	}
-	return e.withMemory(to, func(ctx context.Context, m Memory) (any, error) {
+	return e.withMemory(to, func(ctx context.Context, m *Memory) (any, error) {
 		q.Repo = m.Key(dir)
 		return m.Search(ctx, q)
 	})
@@ -52,7 +52,7 @@ func (e *Engine) MemoryList(to protocol.Caller, p *protocol.MemoryListParams) er
 		limit = min(*p.Limit, limit)
 	}
 	list.Limit = &limit
-	return e.withMemory(to, func(ctx context.Context, m Memory) (any, error) {
+	return e.withMemory(to, func(ctx context.Context, m *Memory) (any, error) {
 		if p.RepoKey != nil {
 			key := m.Key(*p.RepoKey)
 			list.RepoKey = &key
@@ -71,7 +71,7 @@ func (e *Engine) MemoryForget(to protocol.Caller, p *protocol.MemoryForgetParams
 			return err
 		}
 	}
-	return e.withMemory(to, func(ctx context.Context, m Memory) (any, error) {
+	return e.withMemory(to, func(ctx context.Context, m *Memory) (any, error) {
 		repo := ""
 		if p.RepoKey != nil {
 			repo = m.Key(*p.RepoKey)
@@ -83,7 +83,7 @@ func (e *Engine) MemoryForget(to protocol.Caller, p *protocol.MemoryForgetParams
 
 // MemoryReset deletes all memories.
 func (e *Engine) MemoryReset(to protocol.Caller, _ *protocol.MemoryResetParams) error {
-	return e.withMemory(to, func(ctx context.Context, m Memory) (any, error) { return protocol.Empty{}, m.Reset(ctx) })
+	return e.withMemory(to, func(ctx context.Context, m *Memory) (any, error) { return protocol.Empty{}, m.Reset(ctx) })
 }
 
 // MemoryIndexPause pauses or resumes the indexing of a repository.
@@ -92,43 +92,23 @@ func (e *Engine) MemoryIndexPause(to protocol.Caller, p *protocol.MemoryIndexPau
 	if err != nil {
 		return err
 	}
-	return e.withMemory(to, func(_ context.Context, m Memory) (any, error) {
+	return e.withMemory(to, func(_ context.Context, m *Memory) (any, error) {
 		return protocol.MemoryIndexPauseResponse{Found: m.Pause(m.Key(dir), p.Paused)}, nil
 	})
 }
 
 // MemoryStatus returns the state of the memory.
 func (e *Engine) MemoryStatus(to protocol.Caller, _ *protocol.MemoryStatusParams) error {
-	return e.withMemory(to, func(ctx context.Context, m Memory) (any, error) {
+	return e.withMemory(to, func(ctx context.Context, m *Memory) (any, error) {
 		status, err := m.Status(ctx)
-		rules := e.memoryRules(nil)
+		rules := e.memoryRules(e.parts.Config.Current())
 		status.Summarizes, status.Reminds = rules.Summarize, rules.Items > 0
 		status.V2Ready = err == nil
 		return status, err
 	})
 }
 
-// MemoryWarning warns each client of a problem of the memory, once.
-func (e *Engine) MemoryWarning(message string) {
-	if e.parts.Clients == nil {
-		return
-	}
-	for _, conn := range e.parts.Clients() {
-		e.warnOnce(conn, nil, []string{"memory: " + message})
-	}
-}
-
-// MemoryProgress notifies all clients of the indexing of a repository.
-func (e *Engine) MemoryProgress(p protocol.MemoryCodeIndex) {
-	if e.parts.Clients == nil {
-		return
-	}
-	for _, conn := range e.parts.Clients() {
-		e.parts.Outbox.Notify(conn, protocol.MemoryIndexProgressNotification{MemoryCodeIndex: p})
-	}
-}
-
-func (e *Engine) withMemory(to protocol.Caller, do func(context.Context, Memory) (any, error)) error {
+func (e *Engine) withMemory(to protocol.Caller, do func(context.Context, *Memory) (any, error)) error {
 	if e.parts.Memory == nil {
 		return protocol.Refuse(protocol.KindMemoryUnavailable, "this server has no memory")
 	}
@@ -139,11 +119,11 @@ func (e *Engine) withMemory(to protocol.Caller, do func(context.Context, Memory)
 	})
 }
 
-func (e *Engine) memoryRules(scope Scope) core.MemoryRules {
+func (e *Engine) memoryRules(scope *Scope) core.MemoryRules {
 	if e.parts.Memory == nil {
 		return core.MemoryRules{}
 	}
-	return e.parts.Setup.Memory(scope)
+	return scope.Memory
 }
 
 // memoryDir returns the directory that a client names, or that of the server.

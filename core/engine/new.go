@@ -16,9 +16,10 @@ func New(p Parts) *Engine {
 		p.Source = protocol.StoredSource(protocol.SourceVSCode)
 	}
 	open := &proxiedRequests{open: map[protocol.Caller]*proxiedRequest{}}
-	p.Outbox = proxyOutbox{p.Outbox, open}
-	return &Engine{parts: p, proxied: open, threads: map[string]*actor{}, announced: map[string]bool{},
-		watchers: map[uint64]bool{}, readers: make(chan struct{}, maxReaders),
+	p.Outbox.Answers = proxyAnswers{p.Outbox.Answers, open}
+	return &Engine{parts: p, proxied: open, globalNotices: globalMethods(), threads: map[string]*actor{},
+		announced: map[string]bool{}, prepared: map[string]bool{}, watchers: map[uint64]bool{},
+		readers:        make(chan struct{}, maxReaders),
 		oneshotServers: make(chan struct{}, maxOneshotServers), haveList: make(chan struct{}, 1), ended: make(chan struct{})}
 }
 
@@ -31,7 +32,7 @@ func (e *Engine) Close(ctx context.Context) error {
 		close(e.ended)
 	}
 	e.mu.Unlock()
-	for _, a := range e.loaded() {
+	for _, a := range e.actors() {
 		a.stop()
 	}
 	done := make(chan struct{})

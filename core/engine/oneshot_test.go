@@ -10,21 +10,20 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.uber.org/zap"
 
-	"appserver/core"
+	"appserver/core/effects/mcp"
 	"appserver/core/engine"
 	"appserver/protocol"
 )
 
 // slowServers reply when the test lets them. They count their connected owners.
 type slowServers struct {
-	engine.Servers
 	let chan struct{}
 
 	mu         sync.Mutex
 	here, most int
 }
 
-func (s *slowServers) Open(string, engine.Scope, string) {
+func (s *slowServers) Open(string, []mcp.Definition, mcp.Observer) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.here++
@@ -46,9 +45,7 @@ func (s *slowServers) Read(ctx context.Context, _, _, _ string) ([]json.RawMessa
 	return nil, s.wait(ctx)
 }
 
-func (s *slowServers) Call(context.Context, string, core.CallTool, func(string)) core.ToolCalled {
-	return core.ToolCalled{}
-}
+func (s *slowServers) Retry(string) {}
 
 func (s *slowServers) wait(ctx context.Context) error {
 	select {
@@ -61,7 +58,6 @@ func (s *slowServers) wait(ctx context.Context) error {
 
 // tally counts answers, and refusals among them.
 type tally struct {
-	engine.Outbox
 	mu               sync.Mutex
 	answers, refused map[protocol.Caller]int
 }
@@ -87,7 +83,8 @@ func TestFewVisitsOfServersAtOnce(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			s, y := &slowServers{let: make(chan struct{})},
 				&tally{answers: map[protocol.Caller]int{}, refused: map[protocol.Caller]int{}}
-			e := engine.New(engine.Parts{Outbox: y, Log: zap.NewNop(), Servers: s})
+			e := engine.New(engine.Parts{Outbox: engine.Outbox{Answers: y}, Log: zap.NewNop(), Config: &setup{},
+				Servers: &engine.Servers{ServerConnections: s, ServerViews: s}})
 			for i := range uint64(visits) {
 				to := protocol.Caller{Conn: 1, Request: i}
 				if i%2 == 0 {

@@ -6,8 +6,6 @@ import (
 	"slices"
 	"time"
 
-	"go.uber.org/zap"
-
 	"appserver/core"
 	"appserver/core/effects/workspace"
 	"appserver/protocol"
@@ -22,7 +20,7 @@ const gitTimeout = 2 * time.Second
 func (a *actor) closeOnError(to protocol.Caller, err error) {
 	if err != nil {
 		a.closeThread()
-		a.engine.parts.Outbox.Refuse(to, withCode(err))
+		a.engine.refuse(to, err)
 	}
 }
 
@@ -36,7 +34,7 @@ func (a *actor) firstStep(to protocol.Caller, in core.Input) error {
 	a.ready.Store(true)
 	a.warnOfConfig(to)
 	a.deliver(out)
-	for _, n := range a.engine.parts.Setup.Deprecations(a.scope) {
+	for _, n := range a.config().Deprecations {
 		a.engine.parts.Outbox.Notify(to.Conn, n)
 	}
 	a.openServers(a.thread.Settings().Cwd)
@@ -45,17 +43,14 @@ func (a *actor) firstStep(to protocol.Caller, in core.Input) error {
 
 // warnOfConfig sends a client the warnings about the configuration files of the thread, before the response.
 func (a *actor) warnOfConfig(to protocol.Caller) {
-	for _, w := range a.engine.parts.Setup.ConfigWarnings(a.scope) {
+	for _, w := range a.config().ConfigWarnings {
 		a.engine.parts.Outbox.Notify(to.Conn, protocol.ConfigWarningNotification{Summary: w})
 	}
 }
 
-func (a *actor) begin(to protocol.Caller, p *protocol.ThreadStartParams) error {
-	return a.beginWith(to, p, core.Start{})
-}
-
-// beginWith creates a thread from an initial input.
-func (a *actor) beginWith(to protocol.Caller, p *protocol.ThreadStartParams, in core.Start) error {
+// startThread creates a thread from an initial input. The log begins after all checks, because a rejected thread must
+// leave no rollout.
+func (a *actor) startThread(to protocol.Caller, p *protocol.ThreadStartParams, in core.Start) error {
 	cwd, err := selectedCwd(p.Environments, p.Cwd)
 	if err != nil {
 		return err
@@ -63,11 +58,12 @@ func (a *actor) beginWith(to protocol.Caller, p *protocol.ThreadStartParams, in 
 	selected := *p
 	selected.Cwd, selected.RuntimeWorkspaceRoots = cwd, selectedRoots(p.Environments, p.RuntimeWorkspaceRoots)
 	p = &selected
-	template, err := a.engine.parts.Setup.Template(p)
+	template, err := a.engine.parts.Config.Start(p)
 	if err != nil {
 		return err
 	}
 	a.scope = template.Scope
+	scope := a.config()
 	env, err := a.turnEnv(template.Settings)
 	if err != nil && !notReady(err) {
 		return err
@@ -76,9 +72,7 @@ func (a *actor) beginWith(to protocol.Caller, p *protocol.ThreadStartParams, in 
 		return err
 	}
 	now := time.Now()
-	a.options = core.Options{CompletedFloor: a.engine.parts.CompletedFloor, Tokens: a.engine.tokenizer(),
-		Memory: a.memoryRules(), Economy: a.engine.parts.Setup.Economy(a.scope),
-		Ephemeral: !template.Persist || (p.Ephemeral != nil && *p.Ephemeral)}
+	a.options = a.engine.newOptions(scope, !scope.Persist || (p.Ephemeral != nil && *p.Ephemeral))
 	if !a.options.Ephemeral {
 		if err := a.createLog(now, nil); err != nil {
 			return err
@@ -101,6 +95,7 @@ func (a *actor) createLog(at time.Time, seed *rollout.Seed) error {
 	return nil
 }
 
+// meta returns the first line of a new thread. It reads the git repository.
 func (a *actor) meta(to protocol.Caller, p *protocol.ThreadStartParams, t Template,
 	now time.Time) protocol.SessionMeta {
 	ctx, cancel := context.WithTimeout(context.Background(), gitTimeout)
@@ -111,23 +106,25 @@ func (a *actor) meta(to protocol.Caller, p *protocol.ThreadStartParams, t Templa
 	}
 	return protocol.SessionMeta{
 		ID: a.id, SessionID: a.id, Timestamp: protocol.Timestamp(now), Cwd: t.Settings.Cwd,
-		Originator: a.engine.parts.Originator(to.Conn), CliVersion: a.engine.parts.Version,
+		Originator: a.engine.parts.Clients.Originator(to.Conn), CliVersion: a.engine.parts.Version,
 		Source: a.engine.parts.Source, ThreadSource: p.ThreadSource, ModelProvider: t.Settings.Provider,
 		BaseInstructions: &protocol.Instructions{Text: instructions}, DeveloperInstructions: t.DeveloperInstructions,
 		HistoryMode: protocol.HistoryPaginated, Git: workspace.Git(ctx, t.Settings.Cwd), DynamicTools: p.DynamicTools,
 	}
 }
 
+// load loads a stored thread for a thread/resume. The order is fixed: the lines have the settings, the settings with
+// the client's overrides select the scope, and the scope has the MCP servers.
 func (a *actor) load(to protocol.Caller, p *protocol.ThreadResumeParams, path string) error {
-	contents, err := a.openLog(path, false)
+	contents, err := a.openThread(path, false)
 	if err != nil {
 		return err
 	}
-	if a.thread.Describe(0) { // the tokenizer is needed as soon as the thread is loaded
+	if a.thread.Describe(0) { // items are not described yet, and the actor does so next, with the tokenizer
 		a.engine.prepare(a.thread.Settings().Model)
 	}
-	stored, unattributed := a.engine.storedSettings(a.thread, a.thread.ProviderRecorded(), p)
-	settings, scope, err := a.engine.parts.Setup.Resumed(p, stored)
+	stored, modelWarnings := a.engine.storedSettings(a.thread, a.thread.ProviderRecorded(), p)
+	settings, scope, err := a.engine.parts.Config.Resume(p, stored)
 	if err != nil {
 		return err
 	}
@@ -138,48 +135,17 @@ func (a *actor) load(to protocol.Caller, p *protocol.ThreadResumeParams, path st
 	env, noTurns := a.resumedEnv(settings)
 	return a.firstStep(to, core.Resume{
 		To: to, Params: p, Env: env, NoTurns: noTurns, Fresh: true, Settings: settings,
-		Warnings:         slices.Concat(warnings(contents), unattributed, a.engine.parts.Setup.Warnings(scope)),
+		Warnings:         slices.Concat(resumeWarnings(contents), modelWarnings, a.config().Warnings),
 		BaseInstructions: p.BaseInstructions, DeveloperInstructions: p.DeveloperInstructions,
 	})
 }
 
-// resumedEnv returns the environment of a thread that was loaded, and whether it cannot run turns. The
-// environment of a resumable turn has the tools of MCP servers.
-func (a *actor) resumedEnv(s core.Settings) (env core.TurnEnv, noTurns bool) {
-	env, err := a.turnEnv(s)
-	if err != nil {
-		a.engine.parts.Log.Info("the thread cannot start turns", zap.String("thread", a.id), zap.Error(err))
-	}
-	if a.thread.Resumable() {
-		a.engine.skipRequests()
-		env.Tools, env.ToolsPending = a.serverTools(s.Cwd)
-	}
-	return env, err != nil && !notReady(err)
-}
-
-// idleEnv returns the environment of a thread that starts no turn now. A thread without its directory
-// or provider can still be read and changed.
-func (a *actor) idleEnv(s core.Settings) core.TurnEnv {
-	env, err := a.turnEnv(s)
-	if err != nil {
-		a.engine.parts.Log.Info("the thread cannot start turns", zap.String("thread", a.id), zap.Error(err))
-	}
-	return env
-}
-
-// turnEnv returns the environment of a turn.
-func (a *actor) turnEnv(s core.Settings) (core.TurnEnv, error) {
-	env, err := a.engine.parts.Setup.TurnEnv(a.scope, s)
-	env.Tracking, env.Memory = a.tracking(), a.memoryRules()
-	return env, err
-}
-
-// openLog opens the rollout for writing, unless it is archived, and loads the thread. It syncs the
+// openThread opens the rollout for writing, unless it is archived, and loads the thread. It syncs the
 // rollout, because responses will contain lines that a crash or a failed disk left unsynced. If
 // visited is set, the thread is loaded for one input only.
-func (a *actor) openLog(path string, visited bool) (*rollout.Contents, error) {
-	r := &reader{id: a.id, settings: a.engine.parts.Setup.Defaults()}
-	log, contents, err := a.engine.parts.Threads.Open(store.Ref{ID: a.id, Path: path}, r)
+func (a *actor) openThread(path string, visited bool) (*rollout.Contents, error) {
+	builder := a.engine.builder(a.id)
+	log, contents, err := a.engine.parts.Threads.Open(store.Ref{ID: a.id, Path: path}, builder)
 	if err != nil {
 		return nil, err
 	}
@@ -188,25 +154,25 @@ func (a *actor) openLog(path string, visited bool) (*rollout.Contents, error) {
 		return nil, errStorage(err)
 	}
 	a.journal, a.at, a.withoutBackup = log, log.Ref(), contents.Backup.Err
-	a.options = a.engine.options(a.id, contents)
+	a.options = a.engine.storedOptions(a.id, contents)
 	a.options.Visited = visited
-	a.thread, a.lineReader = r.Thread(a.options), r.lineReader
+	a.thread, a.lineReader = builder.loading.Thread(a.options), builder.lineReader
 	return contents, nil
 }
 
 // join subscribes a client to the loaded thread. Of the params, config and those about permissions and approvals change
 // the thread.
 func (a *actor) join(to protocol.Caller, p *protocol.ThreadResumeParams) {
-	settings, scope, err := a.engine.parts.Setup.Joined(p, a.scope, a.thread.Settings())
+	settings, scope, err := a.config().Join(p, a.thread.Settings())
 	if err != nil {
-		a.engine.parts.Outbox.Refuse(to, withCode(err))
+		a.engine.refuse(to, err)
 		return
 	}
 	var ignored []string
 	if scope != a.scope {
 		a.scope = scope
 		a.openServers(settings.Cwd)
-		ignored = a.engine.parts.Setup.Warnings(scope)
+		ignored = a.config().Warnings
 	}
 	a.subscribe(to.Conn)
 	a.warnOfConfig(to)
@@ -219,7 +185,7 @@ func (a *actor) join(to protocol.Caller, p *protocol.ThreadResumeParams) {
 func (e *Engine) storedSettings(t *core.Thread, providerRecorded bool, p *protocol.ThreadResumeParams) (s core.Settings,
 	warnings []string) {
 	s = t.Settings()
-	model := e.parts.Setup.Defaults().Model
+	model := e.parts.Defaults.Settings().Model
 	if providerRecorded || p.Model != nil || p.ModelProvider != nil || s.Model == model {
 		return s, nil
 	}

@@ -22,7 +22,7 @@ func (e *Engine) ServerRequestList(to protocol.Caller, p *protocol.ServerRequest
 		return err
 	}
 	open := []protocol.OpenServerRequest{}
-	for _, a := range e.loaded() {
+	for _, a := range e.actors() {
 		if p.ThreadID != nil && *p.ThreadID != a.id {
 			continue
 		}

@@ -11,6 +11,8 @@ import (
 	"appserver/core"
 	"appserver/core/engine"
 	"appserver/protocol"
+	"appserver/rollout"
+	"appserver/rollout/store"
 )
 
 // brokenTokens is a tokenizer whose next calls panic, and whose preparation panics if broken is set.
@@ -88,7 +90,9 @@ func TestPanicBesideThreadsIsLogged(t *testing.T) {
 		r.tokens = &brokenTokens{broken: true}
 		f := r.workInFolder()
 		r.setup.tracking.Keep = 1
-		r.with(func(p *engine.Parts) { p.Worktrees = brokenFolder{f} })
+		r.with(func(p *engine.Parts) {
+			p.Worktrees = &engine.Worktrees{Captures: brokenFolder{f}, FileDiffs: f, Checkpoints: brokenFolder{f}}
+		})
 		id := r.begin(1)
 		r.turn(1, id, "stay hang")
 		time.Sleep(time.Minute)
@@ -103,10 +107,17 @@ func TestPanicBesideThreadsIsLogged(t *testing.T) {
 	})
 }
 
-// brokenRewrite panics before it rewrites a rollout.
-type brokenRewrite struct{ *setup }
+// brokenRewrites are threads whose rewrites panic.
+type brokenRewrites struct{ store.Threads }
 
-func (brokenRewrite) RewriteOnUnload(engine.Scope) bool { panic("the rewrite is broken") }
+func (b brokenRewrites) Begin(id string, at time.Time, seed *rollout.Seed) (store.Journal, error) {
+	journal, err := b.Threads.Begin(id, at, seed)
+	return brokenRewrite{journal}, err
+}
+
+type brokenRewrite struct{ store.Journal }
+
+func (brokenRewrite) CloseRewritten(rollout.Projection) error { panic("the rewrite is broken") }
 
 // TestPanicOfARewriteUnloadsThread panics when a thread is unloaded whose rollout is rewritten. The rollout keeps its
 // lines.
@@ -114,7 +125,7 @@ func TestPanicOfARewriteUnloadsThread(t *testing.T) {
 	bubble(t, func(t *testing.T, r *rig) {
 		r.tokens = &brokenTokens{} // permits panics
 		r.setup.unload = lonelyFor
-		r.with(func(p *engine.Parts) { p.Setup = brokenRewrite{r.setup} })
+		r.with(func(p *engine.Parts) { p.Threads = brokenRewrites{p.Threads} })
 		id, other := r.begin(1), r.begin(2)
 		r.turn(2, other, "hang")
 		r.turn(1, id, "say hello")

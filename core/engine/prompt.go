@@ -6,7 +6,6 @@ import (
 
 	"appserver/core"
 	"appserver/protocol"
-	"appserver/rollout"
 	"appserver/rollout/store"
 )
 
@@ -16,7 +15,7 @@ func (e *Engine) ContextGetPrompt(to protocol.Caller, p *protocol.ContextGetProm
 		return protocol.InvalidParams("", "`revision`, `requestId` and `edits` exclude each other: name one of them at most")
 	}
 	if p.RequestID == nil {
-		return e.viewThread(to, p.ThreadID, func(t *core.Thread, scope Scope) (any, error) {
+		return e.viewThread(to, p.ThreadID, func(t *core.Thread, scope *Scope) (any, error) {
 			return e.nextPrompt(t, scope, p)
 		})
 	}
@@ -31,13 +30,13 @@ func (e *Engine) ContextGetPrompt(to protocol.Caller, p *protocol.ContextGetProm
 
 // nextPrompt returns the prompt of a turn that would start now. The environment is empty if the thread
 // cannot start turns.
-func (e *Engine) nextPrompt(t *core.Thread, scope Scope, p *protocol.ContextGetPromptParams) (any, error) {
+func (e *Engine) nextPrompt(t *core.Thread, scope *Scope, p *protocol.ContextGetPromptParams) (any, error) {
 	t, refusal := t.At(p.Revision, p.Edits)
 	if refusal != nil {
 		return nil, refusal
 	}
 	prompt, tokens := t.Prompt(), t.PromptTokens()
-	if env, err := e.parts.Setup.TurnEnv(scope, t.Settings()); err == nil || notReady(err) {
+	if env, err := scope.Turns.Env(t.Settings()); err == nil || notReady(err) {
 		if e.parts.Servers != nil {
 			env.Tools, _ = e.parts.Servers.Tools(t.ID())
 		}
@@ -72,12 +71,12 @@ func (e *Engine) render(
 
 // pastPrompt rebuilds a past request from the lines before it.
 func (e *Engine) pastPrompt(thread string, past *core.PastRequest) (any, error) {
-	r := &readerUntil{readerBefore{&reader{id: thread, settings: e.parts.Setup.Defaults()}, past.From, false}}
-	contents, text, err := e.parts.Threads.Load(store.Ref{ID: thread}, r)
+	builder := builderUntil(past.From, thread, e.parts.Defaults.Settings())
+	contents, lineReader, err := e.parts.Threads.Load(store.Ref{ID: thread}, builder)
 	if err != nil {
 		return nil, err
 	}
-	l := &loaded{nil, contents, text, e.parts.Log}
+	l := &storedThread{nil, contents, lineReader, e.parts.Log}
 	defer l.close()
 	if contents.Backup.Err != nil {
 		return nil, contents.Backup.Err
@@ -86,24 +85,11 @@ func (e *Engine) pastPrompt(thread string, past *core.PastRequest) (any, error) 
 	if past.Usage != nil {
 		answer.Tokens = past.Usage.InputTokens
 	}
-	prompt, sources := r.PastPrompt(e.options(thread, contents), past)
+	prompt, sources := builder.loading.PastPrompt(e.storedOptions(thread, contents), past)
 	id, err := e.render(&answer, prompt, sources)
 	reason := past.Inexact(id)
 	answer.Exact, answer.Reason = new(reason == ""), protocol.OrNil(reason)
 	return l.checkRead(answer, err)
-}
-
-// readerUntil reads the lines before one that the rollout has. It does not use later snapshots.
-type readerUntil struct{ readerBefore }
-
-// Continue starts with the snapshot of an earlier reader, unless that has read the line.
-func (r *readerUntil) Continue(text *rollout.LineReader, snapshot []byte) (rollout.LineHandler, bool) {
-	fresh := r.Loading
-	take, ok := r.readerBefore.Continue(text, snapshot)
-	if ok && r.Next() > r.lost {
-		r.Loading, ok = fresh, false
-	}
-	return take, ok
 }
 
 // orEmpty returns an empty list for nil, which JSON would write as null.

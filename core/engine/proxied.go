@@ -2,11 +2,32 @@ package engine
 
 import (
 	"slices"
+	"sync"
 	"time"
 
 	"appserver/core"
 	"appserver/protocol"
 )
+
+// Proxied describes a request that another method serves, such as a slash command.
+type Proxied struct {
+	// InTurn allows the request while a turn is active.
+	InTurn bool
+	// TurnOf is the id of the thread if the response contains a turn, or empty. The thread must
+	// be loaded.
+	TurnOf string
+	// Answer converts the result of the method to the response. The turn is set if TurnOf is:
+	// the turn that the method started, or the active turn, or else a turn of the request's own.
+	// Subscribers are notified of the start and the end of an own turn. It ends before the next
+	// turn of the thread starts.
+	Answer func(result any, turn protocol.Turn) any
+}
+
+// ownTurn is a proxied request whose own turn has started and not ended. The timer ends it.
+type ownTurn struct {
+	request *proxiedRequest
+	timer   *time.Timer
+}
 
 // Proxy serves a request by another method of the engine.
 func (e *Engine) Proxy(to protocol.Caller, p Proxied, serve func() error) error {
@@ -16,6 +37,12 @@ func (e *Engine) Proxy(to protocol.Caller, p Proxied, serve func() error) error 
 		e.proxied.remove(to)
 	}
 	return err
+}
+
+// proxiedRequests are the proxied requests without a response.
+type proxiedRequests struct {
+	mu   sync.Mutex
+	open map[protocol.Caller]*proxiedRequest
 }
 
 func (s *proxiedRequests) add(to protocol.Caller, p Proxied) {
@@ -39,25 +66,41 @@ func (s *proxiedRequests) remove(to protocol.Caller) *proxiedRequest {
 	return p
 }
 
-// proxyOutbox converts the results of proxied requests.
-type proxyOutbox struct {
-	Outbox
+// proxyAnswers converts the results of proxied requests.
+type proxyAnswers struct {
+	out     Answers
 	pending *proxiedRequests
 }
 
 // Reply sends the result of a request.
-func (o proxyOutbox) Reply(to protocol.Caller, result any) {
+func (o proxyAnswers) Reply(to protocol.Caller, result any) {
 	if p := o.pending.remove(to); p != nil {
-		p.reply(o.Outbox, result)
+		p.reply(o.out, result)
 		return
 	}
-	o.Outbox.Reply(to, result)
+	o.out.Reply(to, result)
 }
 
 // Refuse rejects a request.
-func (o proxyOutbox) Refuse(to protocol.Caller, err *protocol.Error) {
+func (o proxyAnswers) Refuse(to protocol.Caller, err *protocol.Error) {
 	o.pending.remove(to)
-	o.Outbox.Refuse(to, err)
+	o.out.Refuse(to, err)
+}
+
+// proxiedRequest is a pending proxied request. Its fields belong to the goroutine of its thread;
+// without a thread, they belong to the goroutine that replies.
+type proxiedRequest struct {
+	Proxied
+	to     protocol.Caller
+	thread *actor
+	// last is the id of the thread's last turn before the request.
+	last string
+	// recipients are the subscribers of the thread at the time of the request. An archived thread
+	// has none, and they are still notified of the end of the own turn.
+	recipients []uint64
+	// own is the request's own turn, or nil. It ends at due.
+	own *protocol.Turn
+	due time.Time
 }
 
 // begin returns an error if the thread cannot serve the request now. It accepts nil, a request
@@ -81,7 +124,7 @@ func (p *proxiedRequest) begin(a *actor) *protocol.Error {
 	return a.thread.TurnUnderWay()
 }
 
-func (p *proxiedRequest) reply(out Outbox, result any) {
+func (p *proxiedRequest) reply(out Answers, result any) {
 	switch {
 	case p.TurnOf == "":
 		out.Reply(p.to, p.Answer(result, protocol.Turn{}))

@@ -12,18 +12,39 @@ func (e *Engine) ThreadRead(to protocol.Caller, p *protocol.ThreadReadParams) er
 	}
 	found, err := e.post(p.ThreadID, false, request{
 		to: to, do: func(a *actor) { a.step(core.Read{To: to, IncludeTurns: p.IncludeTurns}) },
-		absent: func(*actor) { e.read(to, p) },
+		absent: func(*actor) { e.readStored(to, p) },
 	})
 	if err != nil || found {
 		return err
 	}
-	return e.goReader(to.Conn, func() { e.read(to, p) })
+	return e.goReader(to.Conn, func() { e.readStored(to, p) })
+}
+
+// readStored replies with a stored thread. It also warns, once, of problems in the rollout.
+func (e *Engine) readStored(to protocol.Caller, p *protocol.ThreadReadParams) {
+	var t *storedThread
+	e.answer(to, func() (any, error) {
+		var err error
+		t, err = e.loadStored(p.ThreadID)
+		return e.view(p, t, err)
+	})
+	if t != nil {
+		e.warnOnce(to.Conn, &p.ThreadID, rolloutProblems(t.contents)) // thread items do not depend on the backup
+		t.close()
+	}
+}
+
+func (e *Engine) view(p *protocol.ThreadReadParams, t *storedThread, err error) (any, error) {
+	if err != nil {
+		return nil, notLoaded(p.ThreadID, err)
+	}
+	return t.checkRead(protocol.ThreadReadResponse{Thread: t.StoredView(p.IncludeTurns)}, nil)
 }
 
 // readTurns replies with the turns of a thread. It does not read the backup, because a rewritten
 // rollout has all turns.
 func (e *Engine) readTurns(to protocol.Caller, threadID string, in core.Input) error {
-	return e.readThread(to, threadID, in, func(id string) (*loaded, error) {
+	return e.readThread(to, threadID, in, func(id string) (*storedThread, error) {
 		t, err := e.loadStored(id)
 		return t, notLoaded(id, err)
 	})
@@ -52,7 +73,7 @@ func (e *Engine) ThreadItemRead(to protocol.Caller, p *protocol.ThreadItemReadPa
 // ThreadUsageList lists the model requests of a thread, loaded or not.
 func (e *Engine) ThreadUsageList(to protocol.Caller, p *protocol.ThreadUsageListParams) error {
 	return e.readTurns(to, p.ThreadID, core.ListUsage{
-		To: to, Cursor: p.Cursor, Limit: p.Limit, Prices: prices{e.parts.Setup, nil},
+		To: to, Cursor: p.Cursor, Limit: p.Limit, Prices: e.parts.Config.Current().Prices,
 	})
 }
 

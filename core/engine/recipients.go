@@ -2,15 +2,15 @@ package engine
 
 import "appserver/protocol"
 
-// isGlobal reports whether every client gets a notification, as in the reference implementation.
-// Lists of threads depend on these. All other notifications go to subscribers.
-func isGlobal(method string) bool {
-	switch method {
-	case "thread/started", "thread/status/changed", "thread/name/updated", "thread/archived",
-		"thread/unarchived", "thread/deleted":
-		return true
+// globalMethods returns the methods of the notifications that every client gets.
+func globalMethods() map[string]bool {
+	global := map[string]bool{}
+	for _, n := range protocol.Notifications() {
+		if n.Global {
+			global[n.Method] = true
+		}
 	}
-	return false
+	return global
 }
 
 // notify sends a notification to its recipients, subscribers first.
@@ -18,7 +18,16 @@ func (a *actor) notify(n protocol.Notification) {
 	for _, conn := range a.subscribers {
 		a.engine.parts.Outbox.Notify(conn, n)
 	}
-	if others := a.engine.parts.NotifyOthers; others != nil && isGlobal(n.NotificationMethod()) {
+	if others := a.engine.parts.Clients.NotifyOthers; others != nil && a.engine.globalNotices[n.NotificationMethod()] {
 		others(a.subscribers, n)
 	}
+}
+
+// notifyTo sends notifications about an unloaded thread to its former subscribers.
+func (a *actor) notifyTo(subscribers []uint64, list ...protocol.Notification) {
+	a.subscribers = subscribers
+	for _, n := range list {
+		a.notify(n)
+	}
+	a.subscribers = nil
 }

@@ -19,16 +19,17 @@ func (a *actor) recover(failure core.StorageFailed, lost core.Output, whole bool
 	a.refuseLost(errStorage(failure.Err), lost.Messages)
 	a.cancelEffects()
 	a.generation++
-	r := readerBefore{&reader{id: a.id, settings: a.thread.Settings()}, firstOrdinal(lost.Lines), whole}
+	builder := builderUntil(firstOrdinal(lost.Lines), a.id, a.thread.Settings())
+	builder.fromStart = whole
 	var gone *store.LostError
 	if errors.As(failure.Err, &gone) {
 		a.closeFailed(failure)
 		return
 	}
-	contents, text, err := a.engine.parts.Threads.Load(a.at, r)
+	contents, lineReader, err := a.engine.parts.Threads.Load(a.at, builder)
 	if err == nil {
 		a.closeLineReader()
-		a.lineReader = text
+		a.lineReader = lineReader
 	}
 	if err == nil && a.withoutBackup == nil {
 		err = contents.Backup.Err // without its backup the thread lacks items that clients know
@@ -37,22 +38,11 @@ func (a *actor) recover(failure core.StorageFailed, lost core.Output, whole bool
 		a.closeFailed(failure)
 		return
 	}
-	a.thread = a.thread.Again(r.Loading, contents.Next)
-	a.deliver(a.thread.Step(a.stamp(), failure))
+	a.thread = a.thread.Again(builder.loading, contents.Next)
+	a.deliver(a.thread.Step(a.engine.stamp(), failure))
 	if failure.Turn != "" || len(lost.Lines) == 0 { // clients get the list from the disk again
 		a.send([]core.Message{core.ContextReplaced()})
 	}
-}
-
-// closeFailed ends the turn of a thread whose log cannot be used, and unloads the thread. A turn that waited
-// for an answer only does not end, because the log still has it. The next load continues it.
-func (a *actor) closeFailed(failure core.StorageFailed) {
-	if failure.Waits {
-		failure.Turn = ""
-	}
-	a.deliver(a.thread.Step(a.stamp(), failure))
-	a.send([]core.Message{core.Notice{Notification: protocol.ThreadClosedNotification{ThreadID: a.id}}})
-	a.closeThread()
 }
 
 // firstOrdinal returns the smallest ordinal of lines, or the largest integer without lines.

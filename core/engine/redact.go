@@ -12,7 +12,7 @@ import (
 // redacted returns lines without secrets. The state in memory keeps them, so that the model sees
 // the same text until the thread is reloaded.
 func (a *actor) redacted(lines []protocol.RolloutLine) []protocol.RolloutLine {
-	r := a.engine.parts.Setup.Redactor(a.scope)
+	r := a.config().Redactor
 	if r == nil || a.options.Ephemeral {
 		return lines
 	}
@@ -25,7 +25,7 @@ func (a *actor) redacted(lines []protocol.RolloutLine) []protocol.RolloutLine {
 
 // redactedProjection removes secrets from the texts that the projection adds.
 func (a *actor) redactedProjection(p rollout.Projection) rollout.Projection {
-	r := a.engine.parts.Setup.Redactor(a.scope)
+	r := a.config().Redactor
 	if r == nil || p == nil {
 		return p
 	}
@@ -43,7 +43,7 @@ func (a *actor) redactedText(text string) string { return a.textRedactor()(text)
 // textRedactor returns a function that removes secrets by the current configuration of the thread.
 // Any goroutine may call it.
 func (a *actor) textRedactor() func(text string) string {
-	if r := a.engine.parts.Setup.Redactor(a.scope); r != nil {
+	if r := a.config().Redactor; r != nil {
 		return r.Text
 	}
 	return func(text string) string { return text }

@@ -36,7 +36,7 @@ func (e *Engine) ThreadArchiveAndNew(to protocol.Caller, p *protocol.ThreadArchi
 func (a *actor) replaceStored(in core.Archive) {
 	err := a.checkUnarchived()
 	if err == nil {
-		_, err = a.openLog("", false)
+		_, err = a.openThread("", false)
 	}
 	if err != nil {
 		a.closeOnError(in.To, err)
@@ -62,7 +62,7 @@ func (a *actor) replace(in core.Archive) {
 	}
 	next, begun, err := a.createSuccessor(in)
 	if err != nil {
-		a.engine.parts.Outbox.Refuse(in.To, withCode(err))
+		a.engine.refuse(in.To, err)
 		return
 	}
 	defer a.engine.release(next)
@@ -97,13 +97,12 @@ func (a *actor) initSuccessor(old *actor, in core.Archive) (core.Output, error) 
 		return core.Output{}, err
 	}
 	now := time.Now()
-	a.options = core.Options{CompletedFloor: a.engine.parts.CompletedFloor, Tokens: a.engine.tokenizer(),
-		Memory: old.memoryRules(), Economy: old.engine.parts.Setup.Economy(old.scope)}
+	a.options = a.engine.newOptions(old.config(), false)
 	if err := a.createLog(now, nil); err != nil {
 		return core.Output{}, err
 	}
 	settings, meta := old.thread.Settings(), old.thread.Successor(a.id, now)
-	meta.Originator, meta.CliVersion = a.engine.parts.Originator(in.To.Conn), a.engine.parts.Version
+	meta.Originator, meta.CliVersion = a.engine.parts.Clients.Originator(in.To.Conn), a.engine.parts.Version
 	a.scope = old.scope
 	a.thread = core.Load(a.id, a.options, settings, nil)
 	out, err := a.commit(core.Start{To: in.To, Meta: meta, Settings: settings, Options: a.options, Replaces: old.id})

@@ -17,7 +17,7 @@ func (e *Engine) ReviewStart(to protocol.Caller, p *protocol.ReviewStartParams) 
 		in, err := a.reviewOf(to, p.Target)
 		switch {
 		case err != nil:
-			e.parts.Outbox.Refuse(to, withCode(err))
+			e.refuse(to, err)
 		case p.Delivery != nil && *p.Delivery == protocol.DeliveryDetached:
 			fork := &protocol.ThreadForkParams{ThreadID: p.ThreadID}
 			a.forkTo(to, fork, "", func(next *actor) { next.step(in) })

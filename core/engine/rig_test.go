@@ -112,23 +112,27 @@ func (r *rig) afterCrash() *rig {
 func (r *rig) restart() {
 	watched, logs := observer.New(zapcore.DebugLevel)
 	r.logs = logs
-	var worktrees engine.Worktrees
-	if r.folder != nil {
-		worktrees = r.folder
+	var worktrees *engine.Worktrees
+	if f := r.folder; f != nil {
+		worktrees = &engine.Worktrees{Captures: f, FileDiffs: f, Checkpoints: f}
 	}
-	var memory engine.Memory
-	if r.memory != nil {
-		memory = r.memory
+	var memory *engine.Memory
+	if m := r.memory; m != nil {
+		memory = &engine.Memory{ThreadMemory: m, MemoryViews: m, MemoryChanges: m}
 	}
 	r.store = rollout.NewStore(r.disk, home)
 	parts := engine.Parts{
 		Worktrees: worktrees, Memory: memory, Tokens: r.tokens,
-		Threads: r.threads(nil), Model: r.agent, Tools: r.agent, Outbox: r.clients, Setup: r.setup,
+		Threads: r.threads(nil), Model: r.agent, Tools: r.agent, Config: r.setup, Defaults: r.setup,
+		Outbox:  engine.Outbox{Answers: r.clients, Messages: r.clients, Pressure: r.clients},
 		Log:     zap.New(watched, zap.Hooks(r.checkLog)),
-		Version: "0.0.0", Originator: func(uint64) string { return "test" }, CompletedFloor: r.floor,
-		Clients:      func() []uint64 { return r.connections },
-		NotifyOthers: r.notifyOthers(func() []uint64 { return r.connections }),
-		WantsChanges: func(conn uint64) bool { return conn == mirror },
+		Version: "0.0.0", CompletedFloor: r.floor,
+		Clients: engine.Clients{
+			Originator:   func(uint64) string { return "test" },
+			All:          func() []uint64 { return r.connections },
+			NotifyOthers: r.notifyOthers(func() []uint64 { return r.connections }),
+			WantsChanges: func(conn uint64) bool { return conn == mirror },
+		},
 	}
 	for _, change := range r.changes {
 		change(&parts)
@@ -315,7 +319,7 @@ func (r *rig) difference(thread string) string {
 		return err.Error()
 	}
 	loaded := core.Load(thread, core.Options{Path: path, Name: names[thread], Capabilities: r.setup.Capabilities},
-		r.setup.Defaults(), contents.Lines)
+		r.setup.Settings(), contents.Lines)
 	if d := unlike(live, gjson.Parse(encode(loaded.View(true)))); d != "" {
 		return d
 	}

@@ -8,40 +8,44 @@ import (
 	"slices"
 
 	"appserver/core"
+	"appserver/core/effects/mcp"
 	"appserver/protocol"
 )
 
-// ServerState notifies the subscribers of a thread of the state of its connection to a server.
-func (e *Engine) ServerState(owner, server, state string, err error) {
+// serverEvents sends the states of connections to MCP servers to their threads. It implements mcp.Observer.
+type serverEvents struct{ engine *Engine }
+
+// State notifies the subscribers of a thread of the state of its connection to a server.
+func (s serverEvents) State(owner, server, state string, err error) {
 	n := protocol.McpServerStatusUpdatedNotification{ThreadID: &owner, Name: server, Status: state}
 	if err != nil {
 		text := err.Error()
 		n.Error = &text
-		var login interface{ LoginRequired() (again bool) }
+		var login mcp.LoginError
 		if errors.As(err, &login) && login.LoginRequired() {
 			n.FailureReason = new(protocol.McpReauthenticationRequired)
 		}
 	}
-	e.inThread(owner, func(a *actor) { a.send([]core.Message{core.Notice{Notification: n}}) })
+	s.engine.inThread(owner, func(a *actor) { a.notify(n) })
 }
 
-// ServerToolsChanged offers the present tools of servers in the next request of a thread.
-func (e *Engine) ServerToolsChanged(owner string) {
-	e.inThread(owner, func(a *actor) {
-		tools, _ := e.parts.Servers.Tools(owner)
+// ToolsChanged offers the present tools of servers in the next request of a thread.
+func (s serverEvents) ToolsChanged(owner string) {
+	s.engine.inThread(owner, func(a *actor) {
+		tools, _ := s.engine.parts.Servers.Tools(owner)
 		a.step(core.ServerToolsChanged{Tools: tools})
 	})
 }
 
-// ServerAsks sends a question of a server to the subscribers of a thread. It returns false if the
+// Ask sends a question of a server to the subscribers of a thread. It returns false if the
 // thread is not available.
-func (e *Engine) ServerAsks(owner string, q core.ServerQuestion) bool {
-	return e.inThread(owner, func(a *actor) { a.step(q) })
+func (s serverEvents) Ask(owner string, q core.ServerQuestion) bool {
+	return s.engine.inThread(owner, func(a *actor) { a.step(q) })
 }
 
-// ServerAsksNoMore withdraws a question.
-func (e *Engine) ServerAsksNoMore(owner string, question uint64) {
-	e.inThread(owner, func(a *actor) { a.step(core.ServerQuestionWithdrawn{Question: question}) })
+// Withdraw withdraws a question.
+func (s serverEvents) Withdraw(owner string, question uint64) {
+	s.engine.inThread(owner, func(a *actor) { a.step(core.ServerQuestionWithdrawn{Question: question}) })
 }
 
 // askServers replies from another goroutine, with a context that ends with the engine. It does not
@@ -65,7 +69,7 @@ func (e *Engine) workWithServers(do func(ctx context.Context)) error {
 	e.work.Go(func() {
 		ctx, cancel := e.untilClosed()
 		defer cancel()
-		do(ctx)
+		e.catchPanic(func() { do(ctx) })
 	})
 	return nil
 }
@@ -84,7 +88,7 @@ func (e *Engine) withConnections(ctx context.Context, thread *string, do func(ow
 	}
 	defer func() { <-e.oneshotServers }()
 	owner := "visit-" + e.parts.NewID()
-	e.parts.Servers.Open(owner, nil, "")
+	e.parts.Servers.Open(owner, e.parts.Config.Current().Servers(""), serverEvents{e})
 	defer e.parts.Servers.Disconnect(owner)
 	do(owner)
 	return nil
@@ -102,7 +106,7 @@ func (e *Engine) checkThread(to protocol.Caller, thread *string, do func() error
 	}
 	return e.toThread(to, *thread, func(a *actor) {
 		if err := do(); err != nil {
-			e.parts.Outbox.Refuse(to, withCode(err))
+			e.refuse(to, err)
 		}
 	})
 }
@@ -182,7 +186,7 @@ func (e *Engine) McpServerRefresh(to protocol.Caller, _ *protocol.McpServerRefre
 		if err := e.parts.Servers.Reload(); err != nil {
 			return nil, err
 		}
-		for _, a := range e.loaded() {
+		for _, a := range e.actors() {
 			e.inThread(a.id, func(a *actor) {
 				a.openServers(a.thread.Settings().Cwd)
 				e.parts.Servers.Retry(a.id)

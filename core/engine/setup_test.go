@@ -11,6 +11,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"appserver/core"
+	"appserver/core/effects/mcp"
 	"appserver/core/engine"
 	"appserver/protocol"
 	"appserver/rollout"
@@ -156,43 +157,22 @@ func TestNewRolloutBeginsWithItsMeta(t *testing.T) {
 	})
 }
 
-// Tracking returns the tracking of the test. The default is none.
-func (s *setup) Tracking(engine.Scope) core.Tracking { return s.tracking }
-
-// Memory returns the rules of the test. The default is none.
-func (s *setup) Memory(engine.Scope) core.MemoryRules { return s.memory }
-
-// Persists reports the same as for new threads.
-func (s *setup) Persists(engine.Scope) bool { return s.persist }
-
-func (s *setup) Warnings(engine.Scope) []string { return nil }
-
-func (s *setup) ConfigWarnings(engine.Scope) []string { return nil }
-
-func (s *setup) Deprecations(engine.Scope) []protocol.DeprecationNoticeNotification { return nil }
-
-// UnloadDelay returns the delay of the test. By default threads stay loaded.
-func (s *setup) UnloadDelay(engine.Scope) time.Duration {
+// Current returns the values of the test, which can change.
+func (s *setup) Current() *engine.Scope {
+	scope := &engine.Scope{
+		Persist: s.persist, RewriteOnUnload: !s.grows, UnloadDelay: s.unload, Tracking: s.tracking, Memory: s.memory,
+		Prices: s, CacheFacts: func(string, string) core.CacheFacts { return core.CacheFacts{Ratio: 0.1} },
+		Servers: func(string) []mcp.Definition { return nil }, Turns: s, Join: s.join,
+	}
 	if s.unload == 0 {
-		return -1
+		scope.UnloadDelay = -1 // threads stay loaded
 	}
-	return s.unload
-}
-
-func (s *setup) OutputPriceRatio(engine.Scope, string) *float64 { return nil }
-
-func (s *setup) CacheFacts(engine.Scope, string, string) core.CacheFacts {
-	return core.CacheFacts{Ratio: 0.1}
-}
-
-func (s *setup) Economy(engine.Scope) core.EconomyRules { return core.EconomyRules{} }
-
-// Redactor returns the redactor of the rig, or nil.
-func (s *setup) Redactor(engine.Scope) engine.Redactor {
-	if s.hide == "" {
-		return nil
+	if s.hide != "" {
+		scope.Redactor = hiding(s.hide)
 	}
-	return hiding(s.hide)
+	return scope
 }
 
-func (s *setup) RewriteOnUnload(engine.Scope) bool { return !s.grows }
+func (s *setup) CachedPriceRatio(string, string) float64 { return 0.1 }
+
+func (s *setup) OutputPriceRatio(string) *float64 { return nil }

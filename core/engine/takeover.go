@@ -15,11 +15,11 @@ func (e *Engine) TakeOver(id string) {
 	}
 }
 
-func (a *actor) takeOver() { a.closeStored(core.CloseInterrupted{}) }
+func (a *actor) takeOver() { a.endStoredTurn(core.CloseInterrupted{}) }
 
-// closeStored records the end of the last turn of a stored thread.
-func (a *actor) closeStored(in core.CloseInterrupted) {
-	if _, err := a.openLog("", true); err != nil { // another server may be faster
+// endStoredTurn records the end of the last turn of a stored thread.
+func (a *actor) endStoredTurn(in core.CloseInterrupted) {
+	if _, err := a.openThread("", true); err != nil { // another server may be faster
 		a.engine.parts.Log.Info("the turn of a thread is not ended", zap.String("thread", a.id), zap.Error(err))
 		return
 	}

@@ -18,7 +18,7 @@ func (a *actor) startMemoryEffect(e core.Effect) {
 			return found
 		}, core.Recalled{Effect: e.ID, Err: errors.New("the search did not end")})
 	case core.Remember:
-		generation, redact, redactor := a.generation, a.textRedactor(), a.engine.parts.Setup.Redactor(a.scope)
+		generation, redact, redactor := a.generation, a.textRedactor(), a.config().Redactor
 		a.engine.work.Go(func() {
 			ctx, cancel := a.engine.untilClosed()
 			defer cancel()
@@ -34,4 +34,4 @@ func (a *actor) startMemoryEffect(e core.Effect) {
 }
 
 // memoryRules returns the rules of the thread's configuration.
-func (a *actor) memoryRules() core.MemoryRules { return a.engine.memoryRules(a.scope) }
+func (a *actor) memoryRules() core.MemoryRules { return a.engine.memoryRules(a.config()) }

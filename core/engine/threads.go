@@ -1,14 +1,20 @@
 package engine
 
 import (
+	"slices"
+
 	"appserver/core"
+	"appserver/core/pure/page"
 	"appserver/protocol"
 	"appserver/rollout"
+	"appserver/rollout/store"
 )
 
 // ThreadStart starts a thread.
 func (e *Engine) ThreadStart(to protocol.Caller, p *protocol.ThreadStartParams) error {
-	_, err := e.post(e.parts.NewID(), true, request{to: to, absent: func(a *actor) { a.closeOnError(to, a.begin(to, p)) }})
+	_, err := e.post(e.parts.NewID(), true, request{to: to, absent: func(a *actor) {
+		a.closeOnError(to, a.startThread(to, p, core.Start{}))
+	}})
 	return err
 }
 
@@ -17,24 +23,30 @@ func (e *Engine) ThreadResume(to protocol.Caller, p *protocol.ThreadResumeParams
 	if p.History != nil {
 		return e.startFromHistory(to, p)
 	}
-	id, path := p.ThreadID, ""
-	if p.Path != nil {
-		id, path = rollout.NamedID(*p.Path), rollout.PlainPath(*p.Path)
-	}
-	if err := checkID("invalid session id", id); err != nil {
+	at, err := refNamed(p.ThreadID, p.Path)
+	if err != nil {
 		return err
 	}
-	_, err := e.post(id, true, request{
+	_, err = e.post(at.ID, true, request{
 		to: to, do: func(a *actor) {
-			if path != "" && !a.journal.IsAt(path) {
-				e.parts.Outbox.Refuse(to, errStalePath(a, path))
+			if at.Path != "" && !a.journal.IsAt(at.Path) {
+				e.parts.Outbox.Refuse(to, errStalePath(a, at.Path))
 				return
 			}
 			a.join(to, p)
 		},
-		absent: func(a *actor) { a.closeOnError(to, a.load(to, p, path)) },
+		absent: func(a *actor) { a.closeOnError(to, a.load(to, p, at.Path)) },
 	})
 	return err
+}
+
+// refNamed returns the log that the params of a request name: that of a thread, or a file, which has precedence.
+func refNamed(thread string, path *string) (at store.Ref, err error) {
+	at.ID = thread
+	if path != nil {
+		at.ID, at.Path = rollout.Named(*path)
+	}
+	return at, checkID("invalid session id", at.ID)
 }
 
 // startFromHistory starts a thread with the items of a thread/resume. The thread in the params is
@@ -57,7 +69,7 @@ func (e *Engine) startFromHistory(to protocol.Caller, p *protocol.ThreadResumePa
 		BaseInstructions: p.BaseInstructions, DeveloperInstructions: p.DeveloperInstructions,
 	}
 	_, err := e.post(e.parts.NewID(), true, request{to: to, absent: func(a *actor) {
-		a.closeOnError(to, a.beginWith(to, start, core.Start{History: items, Resumes: p}))
+		a.closeOnError(to, a.startThread(to, start, core.Start{History: items, Resumes: p}))
 	}})
 	return err
 }
@@ -82,4 +94,40 @@ func (e *Engine) ThreadUnsubscribe(to protocol.Caller, p *protocol.ThreadUnsubsc
 		absent(nil)
 	}
 	return err
+}
+
+// ThreadLoadedList lists loaded threads, oldest first.
+func (e *Engine) ThreadLoadedList(to protocol.Caller, p *protocol.ThreadLoadedListParams) error {
+	ids := []string{}
+	for _, a := range e.actors() {
+		if a.ready.Load() {
+			ids = append(ids, a.id)
+		}
+	}
+	listed, next, err := idsPage(ids, p.Cursor, p.Limit)
+	if err != nil {
+		return err
+	}
+	e.parts.Outbox.Reply(to, protocol.ThreadLoadedListResponse{Data: listed, NextCursor: next})
+	return nil
+}
+
+// idsPage returns the ids after the cursor, which is the last id of the previous page. A nil limit, or
+// 0, is no limit.
+func idsPage(ids []string, cursor *string, limit *uint32) (listed []string, next *string, err error) {
+	if cursor != nil {
+		i := slices.Index(ids, *cursor)
+		if i < 0 {
+			return nil, nil, protocol.InvalidParams("cursor", "invalid cursor: %s", *cursor)
+		}
+		ids = ids[i+1:]
+	}
+	if limit != nil && *limit == 0 {
+		limit = nil
+	}
+	listed, more := page.First(ids, page.Size(limit, page.Unlimited, page.Unlimited))
+	if more {
+		next = &listed[len(listed)-1]
+	}
+	return listed, next, nil
 }

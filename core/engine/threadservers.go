@@ -10,7 +10,7 @@ import (
 // openServers connects the thread to its servers.
 func (a *actor) openServers(cwd string) {
 	if a.engine.parts.Servers != nil {
-		a.engine.parts.Servers.Open(a.id, a.scope, cwd)
+		a.engine.parts.Servers.Open(a.id, a.config().Servers(cwd), serverEvents{a.engine})
 	}
 }
 
@@ -53,8 +53,9 @@ func (a *actor) startServerEffect(e core.Effect) {
 			return servers.Call(ctx, a.id, e, func(message string) { emit(core.ToolProgress{Effect: e.ID, Message: message}) })
 		}, core.ToolCalled{Effect: e.ID, Err: errors.New("the call did not end")})
 	case core.AwaitTools:
+		grace := a.config().ServerGrace
 		a.launch(e.ID, func(ctx context.Context, _ func(core.Input)) core.Input {
-			return core.ToolsKnown{Effect: e.ID, Tools: servers.Await(ctx, a.id)}
+			return core.ToolsKnown{Effect: e.ID, Tools: servers.Await(ctx, a.id, grace)}
 		}, core.ToolsKnown{Effect: e.ID})
 	case core.AnswerServer:
 		servers.Answer(e.Question, e.Answer)

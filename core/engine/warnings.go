@@ -74,8 +74,8 @@ func (e *Engine) unannounced(messages []string) (fresh []string) {
 	return fresh
 }
 
-// warnings returns the problems in the rollout, for a resuming client.
-func warnings(c *rollout.Contents) (list []string) {
+// resumeWarnings returns the problems in the rollout, for a resuming client.
+func resumeWarnings(c *rollout.Contents) (list []string) {
 	if c.Backup.Err != nil {
 		list = append(list, c.Backup.Err.Error())
 	}

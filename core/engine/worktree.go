@@ -17,7 +17,7 @@ func (a *actor) tracking() core.Tracking {
 	if a.engine.parts.Worktrees == nil {
 		return core.Tracking{}
 	}
-	return a.engine.parts.Setup.Tracking(a.scope)
+	return a.config().Tracking
 }
 
 func (a *actor) capture(e core.CaptureTree) work {
@@ -73,7 +73,7 @@ func (a *actor) runWatched(ctx context.Context, e core.RunTool, keys <-chan stri
 }
 
 // withWorktrees runs do in the background; no thread waits for it.
-func (e *Engine) withWorktrees(do func(ctx context.Context, w Worktrees)) {
+func (e *Engine) withWorktrees(do func(ctx context.Context, w Checkpoints)) {
 	if e.parts.Worktrees == nil {
 		return
 	}

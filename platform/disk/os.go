@@ -52,6 +52,7 @@ func (osFS) OpenFile(path string, flag int, perm fs.FileMode) (File, error) {
 	return osFile{f}, nil
 }
 
+// osFile overrides Truncate of its file.
 type osFile struct{ *os.File }
 
 // Truncate also truncates a file that is open to append.

@@ -7,7 +7,7 @@ import (
 )
 
 // Retrying is a file system that frees file descriptors and retries an operation if the process
-// has none left. The embedded FS does not retry.
+// has none left. It overrides the operations of its FS that need descriptors.
 type Retrying struct {
 	FS
 	// Free closes file descriptors and reports whether it closed any. It may be nil.

@@ -112,7 +112,7 @@ type earlySyncer interface {
 }
 
 // countingFile counts the bytes written to a new file. It has the system store them early, so that the final Sync of a
-// large file waits for the last ones only.
+// large file waits for the last ones only. It overrides Write of its file.
 type countingFile struct {
 	File
 	size int64

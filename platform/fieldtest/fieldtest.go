@@ -3,7 +3,9 @@
 package fieldtest
 
 import (
+	"encoding/json"
 	"reflect"
+	"slices"
 	"testing"
 	"unsafe"
 
@@ -19,44 +21,49 @@ type Fields struct {
 	Ignored map[string]string
 }
 
-// Fill sets each field of the struct behind v. Structs without a value in Values are filled
-// field by field.
-func (f Fields) Fill(t *testing.T, v any) { f.fill(t, reflect.ValueOf(v).Elem()) }
+// Fill sets each field of the struct behind v, nested structs, lists and maps included. A field without a
+// value in Values whose type cannot be filled fails the test.
+func (f Fields) Fill(t *testing.T, v any) {
+	t.Helper()
+	f.fill(t, reflect.ValueOf(v).Elem(), nil)
+}
 
-// Same requires that two structs have the same value, other than zero, in each field. Lists of structs
-// only need the same length.
+// Same requires that two structs have the same value, other than zero, in each field, nested ones included.
 func (f Fields) Same(t *testing.T, want, got any) {
+	t.Helper()
 	f.same(t, reflect.ValueOf(want).Elem(), reflect.ValueOf(got).Elem())
 }
 
-func (f Fields) fill(t *testing.T, v reflect.Value) {
+// value returns the value in Values of a field.
+func (f Fields) value(structName, name string) (given any, known bool) {
+	if given, known = f.Values[name]; !known {
+		given, known = f.Values[structName+"."+name]
+	}
+	return given, known
+}
+
+// fill fills a struct. within are the structs that contain it.
+func (f Fields) fill(t *testing.T, v reflect.Value, within []reflect.Type) {
+	t.Helper()
 	for i := range v.NumField() {
-		field, structName := v.Type().Field(i), v.Type().Name()
+		structName, name := v.Type().Name(), v.Type().Field(i).Name
 		at := open(v.Field(i))
-		given, known := f.Values[field.Name]
-		if !known {
-			given, known = f.Values[structName+"."+field.Name]
-		}
+		given, known := f.value(structName, name)
 		switch {
 		case known:
 			at.Set(reflect.ValueOf(given))
-		case f.Ignored[structName+"."+field.Name] != "":
-		case at.Kind() == reflect.Struct:
-			f.fill(t, at)
+		case f.Ignored[structName+"."+name] != "":
 		default:
-			require.True(
-				t,
-				fillKind(at),
-				"%s.%s needs a value in this test, or a reason why it is ignored",
-				structName,
-				field.Name,
-			)
+			require.True(t, f.fillKind(t, at, append(within, v.Type())),
+				"%s.%s needs a value in this test, or a reason why it is ignored", structName, name)
 		}
 	}
 }
 
-// fillKind sets a value of a basic type, a list or a map of them, or a pointer to one.
-func fillKind(v reflect.Value) bool {
+// fillKind sets a value of a basic type, a struct, a list, a map, or a pointer. It returns false for other types, and
+// for a struct that contains itself.
+func (f Fields) fillKind(t *testing.T, v reflect.Value, within []reflect.Type) bool {
+	t.Helper()
 	switch v.Kind() {
 	case reflect.String:
 		v.SetString("x")
@@ -68,16 +75,25 @@ func fillKind(v reflect.Value) bool {
 		v.SetUint(1)
 	case reflect.Float64:
 		v.SetFloat(1)
+	case reflect.Struct:
+		if slices.Contains(within, v.Type()) {
+			return false
+		}
+		f.fill(t, v, within)
 	case reflect.Slice:
+		if v.Type() == reflect.TypeFor[json.RawMessage]() {
+			v.SetBytes([]byte(`"x"`))
+			break
+		}
 		v.Set(reflect.MakeSlice(v.Type(), 1, 1))
-		return fillKind(v.Index(0))
+		return f.fillKind(t, v.Index(0), within)
 	case reflect.Pointer:
 		v.Set(reflect.New(v.Type().Elem()))
-		return fillKind(v.Elem())
+		return f.fillKind(t, v.Elem(), within)
 	case reflect.Map:
 		key, value := reflect.New(v.Type().Key()).Elem(), reflect.New(v.Type().Elem()).Elem()
 		v.Set(reflect.MakeMap(v.Type()))
-		filled := fillKind(key) && fillKind(value)
+		filled := f.fillKind(t, key, within) && f.fillKind(t, value, within)
 		v.SetMapIndex(key, value)
 		return filled
 	default:
@@ -86,19 +102,26 @@ func fillKind(v reflect.Value) bool {
 	return true
 }
 
+// same compares two structs. A field with a value in Values is compared as a whole.
 func (f Fields) same(t *testing.T, want, got reflect.Value) {
+	t.Helper()
 	for i := range want.NumField() {
-		field, structName := want.Type().Field(i), want.Type().Name()
+		structName, name := want.Type().Name(), want.Type().Field(i).Name
 		a, b := open(want.Field(i)), open(got.Field(i))
+		_, given := f.value(structName, name)
 		switch {
-		case f.Ignored[structName+"."+field.Name] != "":
-		case a.Kind() == reflect.Struct && f.Values[field.Name] == nil:
+		case f.Ignored[structName+"."+name] != "":
+		case !given && a.Kind() == reflect.Struct:
 			f.same(t, a, b)
-		case a.Kind() == reflect.Slice && a.Type().Elem().Kind() == reflect.Struct:
-			require.Equal(t, a.Len(), b.Len(), "%s.%s", structName, field.Name)
+		case !given && a.Kind() == reflect.Slice && a.Type().Elem().Kind() == reflect.Struct:
+			require.NotZero(t, a.Len(), "%s.%s has no value", structName, name)
+			require.Equal(t, a.Len(), b.Len(), "%s.%s is lost", structName, name)
+			for k := range a.Len() {
+				f.same(t, a.Index(k), b.Index(k))
+			}
 		default:
-			require.False(t, a.IsZero(), "%s.%s has no value", structName, field.Name)
-			require.Equal(t, a.Interface(), b.Interface(), "%s.%s is lost", structName, field.Name)
+			require.False(t, a.IsZero(), "%s.%s has no value", structName, name)
+			require.Equal(t, a.Interface(), b.Interface(), "%s.%s is lost", structName, name)
 		}
 	}
 }

@@ -25,7 +25,7 @@ type proxy struct {
 	variable string
 }
 
-// String returns the host and port, and the variable.
+// String returns the host and port, and the variable. It overrides that of the URL, which can have a password.
 func (p *proxy) String() string { return p.Host + " of " + p.variable }
 
 // schemes returns the protocols of proxies that net/http speaks.

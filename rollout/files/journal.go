@@ -8,7 +8,7 @@ import (
 	"appserver/rollout/store"
 )
 
-// journal is a log that reports its appends to the index.
+// journal is a log that reports its appends to the index. So it overrides Append.
 type journal struct {
 	*rollout.Log
 	id    string

@@ -42,10 +42,6 @@ func (h *Home) dayDir(at time.Time) string {
 	return filepath.Join(h.dir, Sessions, filepath.FromSlash(at.Format("2006/01/02")))
 }
 
-// PlainPath returns the path by which a rollout is known, for the path at which it is stored: without the suffix of a
-// compressed file.
-func PlainPath(path string) string { return zst.Plain(path) }
-
 // ThreadID returns the thread id in a rollout's path, or "".
 func ThreadID(path string) string {
 	thread, _ := idsIn(path)

@@ -10,7 +10,8 @@ import (
 	"appserver/platform/disk"
 )
 
-// FS is a file system in which compressed rollouts have plain names. The embedded FS has both forms.
+// FS is a file system in which compressed rollouts have plain names. It overrides the operations of its FS, which has
+// both forms, that take or return names.
 type FS struct {
 	disk.FS
 	// space is the folder for the contents of long files.

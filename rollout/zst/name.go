@@ -25,7 +25,7 @@ func isRollout(path string) bool {
 		!strings.HasSuffix(name, Suffix)
 }
 
-// named is a description of a compressed file with the plain name.
+// named is a description of a compressed file with the plain name. It overrides Name.
 type named struct {
 	fs.FileInfo
 	name string
@@ -42,7 +42,7 @@ func unnamed(info fs.FileInfo) fs.FileInfo {
 	return info
 }
 
-// entry is a directory entry of a compressed file with the plain name.
+// entry is a directory entry of a compressed file with the plain name. It overrides Name and Info.
 type entry struct {
 	fs.DirEntry
 	name string

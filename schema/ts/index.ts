@@ -246,6 +246,8 @@ export type ClientRequest =
   | { jsonrpc?: "2.0"; id: RequestId; method: "context/pin"; params: ContextPinParams }
   /** Replaces the text of a tool output or of reasoning. */
   | { jsonrpc?: "2.0"; id: RequestId; method: "context/replace"; params: ContextReplaceParams }
+  /** Attaches a note to items, or removes it. The model never receives a note. */
+  | { jsonrpc?: "2.0"; id: RequestId; method: "context/setNote"; params: ContextSetNoteParams }
   /** Returns the price before and after edits, and changes nothing. */
   | { jsonrpc?: "2.0"; id: RequestId; method: "context/preview"; params: ContextPreviewParams }
   /** Returns the next model request as it would be sent. */
@@ -783,7 +785,7 @@ export interface ContextCompactionItem {
 /** ContextEdit is an entry of the journal of context edits. An undone edit can be redone until the next edit. */
 export interface ContextEdit {
   revision: number;
-  /** op is exclude, include, delete, prune, mask, pin, unpin, replace, apply, trim, summarize, compact, restore or revert. A revert cannot be undone here. */
+  /** op is the effect on items, such as exclude or pin, or apply, trim, summarize, compact, restore or revert. A revert cannot be undone here. */
   op: string;
   /** at is in Unix milliseconds. */
   at: number;
@@ -899,6 +901,8 @@ export interface ContextItem {
   pinned: boolean;
   /** replaced is set if an edit replaced the text of the item. */
   replaced: boolean;
+  /** note is the text that a client attached. It is absent if the item has none. */
+  note?: string;
   /** superseded marks instructions from AGENTS.md files that a later item replaces or ends; the model still receives them. */
   superseded?: boolean;
   /** tokens is the cost of the item when it is sent. */
@@ -990,7 +994,7 @@ export interface ContextNetPrice {
 }
 
 /** ContextOperation is a context edit, with a tag: {"type": "setInclusion", "ids": [...], ...}. */
-export type ContextOperation = SetInclusion | PruneByIndices | Prune | Pin | Replace;
+export type ContextOperation = SetInclusion | PruneByIndices | Prune | Pin | Replace | SetNote;
 
 /** ContextPart is a part of a context item. */
 export interface ContextPart {
@@ -1213,6 +1217,27 @@ export interface ContextSetInclusionResponse {
   /** ignored is the number of targets that match no item. */
   ignored: number;
   usage: ContextUsage;
+}
+
+/** ContextSetNoteParams attaches a note to items, or removes it. */
+export interface ContextSetNoteParams {
+  threadId: string;
+  /** expectedRevision, if not null, must equal the revision of the thread. Otherwise the edit is rejected with kind staleRevision. */
+  expectedRevision?: number | null;
+  /** indices are current positions in the list of context/getItems. */
+  indices?: Array<number> | null;
+  ids?: Array<string> | null;
+  /** note has at most 2,000 characters. Null or absent removes the note. */
+  note?: string | null;
+}
+
+/** ContextSetNoteResponse is the result of context/setNote. */
+export interface ContextSetNoteResponse {
+  revision: number;
+  /** changed is the number of changed items. */
+  changed: number;
+  /** ignored is the number of targets that match no item. */
+  ignored: number;
 }
 
 /** ContextSuggestGoal is the wanted size of the next request. Exactly one member is required. */
@@ -2603,7 +2628,7 @@ export interface Prune {
   range?: PruneRange | null;
 }
 
-/** PruneByIndices deletes items from the list. Undo and restore bring them back. */
+/** PruneByIndices deletes items: they leave the list. Undo and restore bring them back. */
 export interface PruneByIndices {
   type: "pruneByIndices";
   /** indices are current positions in the list of context/getItems. */
@@ -2971,6 +2996,16 @@ export interface SetInclusion {
   indices?: Array<number> | null;
   ids?: Array<string> | null;
   included: boolean;
+}
+
+/** SetNote attaches a note to items. */
+export interface SetNote {
+  type: "setNote";
+  /** indices are current positions in the list of context/getItems. */
+  indices?: Array<number> | null;
+  ids?: Array<string> | null;
+  /** note has at most 2,000 characters. Null or absent removes the note. */
+  note?: string | null;
 }
 
 /** SkillDependencies has the declared dependencies of a skill. The server installs none of them. */
@@ -4568,6 +4603,8 @@ export interface Methods {
   "context/pin": { params: ContextPinParams; result: ContextPinResponse };
   /** Replaces the text of a tool output or of reasoning. */
   "context/replace": { params: ContextReplaceParams; result: ContextReplaceResponse };
+  /** Attaches a note to items, or removes it. The model never receives a note. */
+  "context/setNote": { params: ContextSetNoteParams; result: ContextSetNoteResponse };
   /** Returns the price before and after edits, and changes nothing. */
   "context/preview": { params: ContextPreviewParams; result: ContextPreviewResponse };
   /** Returns the next model request as it would be sent. */

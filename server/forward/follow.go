@@ -56,8 +56,7 @@ func (s *session) follow(l *link, r *request, result json.RawMessage) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	switch r.method {
-	case "thread/resume", "thread/start", "thread/fork", "thread/archiveAndNew":
+	if r.method.Subscribes && made.Thread.ID != "" {
 		f := s.followLocked(made.Thread.ID, l)
 		f.isActive = made.Thread.Status.Type == "active"
 		if made.Thread.ID == r.thread {
@@ -69,13 +68,15 @@ func (s *session) follow(l *link, r *request, result json.RawMessage) {
 				f.last = made.Thread.Turns[n-1].ID
 			}
 		}
-	case "turn/start", "review/start":
+	}
+	if r.method.StartsTurn && made.Turn.ID != "" {
 		if made.ReviewThreadID != "" && made.ReviewThreadID != r.thread {
 			s.followLocked(made.ReviewThreadID, l).begin(made.Turn.ID)
 		} else if f := s.followed[r.thread]; f != nil && f.turn == "" {
 			f.begin(made.Turn.ID)
 		}
-	case "thread/unsubscribe":
+	}
+	if r.method.Unsubscribes {
 		delete(s.followed, r.thread)
 	}
 }
@@ -184,19 +185,21 @@ type progress struct {
 	Thread           identified `json:"thread"`
 }
 
-// noted are the notifications from which an edge learns what its client knows. The owner sends them even if the
-// client has opted out of them, and the edge leaves them out.
-var noted = []string{"turn/started", "turn/completed", "item/completed", "thread/started", "thread/closed",
-	"thread/archived", "thread/deleted", "thread/archivedAndNewCreated", "serverRequest/resolved"}
+// isNoted reports whether an edge records the progress of its client by a notification. The owner sends such a
+// notification even if the client has opted out of it, and the edge drops it.
+func (f *Forwarder) isNoted(method string) bool {
+	return f.kinds[method].Progress != protocol.NoProgress
+}
 
 // noteLocked notes from a notification how much the client knows about a thread. It returns false if the notification
 // comes from a former owner of the thread, after the client has resumed it at another one.
 func (s *session) noteLocked(l *link, m message) bool {
 	var p progress
-	if !slices.Contains(noted, m.Method) || protocol.Unmarshal(m.Params, &p) != nil {
+	made := s.kinds[m.Method].Progress
+	if made == protocol.NoProgress || protocol.Unmarshal(m.Params, &p) != nil {
 		return true
 	}
-	if m.Method == "thread/started" || m.Method == "thread/archivedAndNewCreated" { // the client is subscribed
+	if made == protocol.ThreadJoined {
 		delete(s.followed, p.ArchivedThreadID)
 		if thread := cmp.Or(p.Thread.ID, p.NewThreadID); s.followed[thread] == nil {
 			s.followLocked(thread, l).knowsLast = true
@@ -210,14 +213,14 @@ func (s *session) noteLocked(l *link, m message) bool {
 	case f.link != l && !f.rejoining:
 		return false
 	}
-	switch m.Method {
-	case "turn/started":
+	switch made {
+	case protocol.TurnBegun:
 		f.begin(p.Turn.ID)
-	case "turn/completed":
+	case protocol.TurnEnded:
 		f.end(p.Turn.ID)
-	case "item/completed":
+	case protocol.ItemEnded:
 		f.completed[p.Item.ID] = true
-	case "thread/closed", "thread/archived", "thread/deleted":
+	case protocol.ThreadLeft:
 		delete(s.followed, p.ThreadID)
 	}
 	return true

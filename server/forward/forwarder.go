@@ -67,6 +67,9 @@ type Forwarder struct {
 
 	requests, notifications atomic.Int64
 
+	// kinds are the rows of the notifications, by method.
+	kinds map[string]protocol.NotificationRow
+
 	mu       sync.Mutex
 	sessions map[uint64]*session
 	audience map[string]*listened // the nodes to which a link for notifications exists, by address
@@ -76,7 +79,10 @@ type Forwarder struct {
 // New returns a forwarder.
 func New(o Options) *Forwarder {
 	f := &Forwarder{Options: o, sessions: map[uint64]*session{}, audience: map[string]*listened{},
-		silent: map[string]time.Time{}}
+		silent: map[string]time.Time{}, kinds: map[string]protocol.NotificationRow{}}
+	for _, n := range protocol.Notifications() {
+		f.kinds[n.Method] = n
+	}
 	f.ctx, f.cancel = context.WithCancel(context.Background())
 	f.work.Go(f.keepAudience)
 	return f
@@ -107,14 +113,13 @@ func (f *Forwarder) Disconnect(conn uint64) {
 	}
 }
 
-// Route accepts a request for a thread that is not loaded here, or for a new thread of another
-// node. It returns false for other requests.
-func (f *Forwarder) Route(to protocol.Caller, method string, params json.RawMessage) bool {
-	if method == "thread/start" {
-		return f.routeStart(to, params)
+// Route takes a request for a thread that is not loaded here, or for a new thread of another node.
+func (f *Forwarder) Route(to protocol.Caller, method protocol.Method, params json.RawMessage) bool {
+	if method.NewThread {
+		return f.routeStart(to, method, params)
 	}
 	thread := threadOf(params)
-	if thread == "" && method == "turn/interrupt" {
+	if thread == "" && method.ByTurn {
 		thread = f.threadOfInterrupt(to.Conn, params)
 	}
 	if thread == "" {

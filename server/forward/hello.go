@@ -32,7 +32,7 @@ type hello struct {
 func (f *Forwarder) dial(ctx context.Context, to Node, h hello) (Transport, error) {
 	h.Version, h.Node = helloVersion, f.Node
 	h.Client.OptOut = slices.DeleteFunc(slices.Clone(h.Client.OptOut),
-		func(method string) bool { return slices.Contains(noted, method) })
+		f.isNoted)
 	text, err := protocol.Marshal(h)
 	if err != nil {
 		return nil, err

@@ -35,7 +35,7 @@ type link struct {
 	owner     Node
 	transport Transport
 	unsent    chan []byte
-	ended     chan struct{} // closed by close
+	ended     chan struct{} // closed by end
 	left      chan struct{} // closed after lose
 	endOnce   sync.Once
 
@@ -56,7 +56,7 @@ func newLink(s *session, owner Node, t Transport) *link {
 		asked: map[uint64]protocol.ServerRequestResolvedNotification{}}
 }
 
-func (l *link) close() {
+func (l *link) end() {
 	l.endOnce.Do(func() {
 		close(l.ended)
 		l.transport.Close()
@@ -72,7 +72,7 @@ func (l *link) send(r *request) bool {
 		ID     uint64          `json:"id"`
 		Method string          `json:"method"`
 		Params json.RawMessage `json:"params"`
-	}{l.last, r.method, r.params})
+	}{l.last, r.method.Name, r.params})
 	if err != nil || l.lost || !l.queue(text) {
 		return false
 	}
@@ -123,7 +123,7 @@ func (l *link) queue(text []byte) bool {
 
 // write writes the queued messages until the link ends.
 func (l *link) write() {
-	defer l.close()
+	defer l.end()
 	for {
 		select {
 		case text := <-l.unsent:
@@ -139,7 +139,7 @@ func (l *link) write() {
 // read passes the messages of the owner on until the link ends.
 func (l *link) read() {
 	defer l.lose()
-	defer l.close()
+	defer l.end()
 	for {
 		text, err := l.transport.Next()
 		if err != nil {
@@ -199,7 +199,7 @@ func (l *link) respond(m message) {
 
 // notify sends a notification to the client.
 func (l *link) notify(m message, text []byte) {
-	if m.Method == "serverRequest/resolved" {
+	if l.kinds[m.Method].Progress == protocol.RequestResolved {
 		l.resolve(m.Params)
 		return
 	}

@@ -50,7 +50,7 @@ func (s *session) forward(to Node, r *request) bool {
 // thread could be served while this one is rejected.
 func (s *session) serve(r *request) {
 	isLoaded, answered := s.IsLoaded(r.thread), make(chan struct{})
-	s.Server.Call(s.conn, r.method, r.params, func(result any, err *protocol.Error) {
+	s.Server.Call(s.conn, r.method.Name, r.params, func(result any, err *protocol.Error) {
 		s.settle(r, outcome{result: result, err: err, unserved: isKind(err, protocol.KindStaleOwner)})
 		close(answered)
 	})

@@ -3,6 +3,7 @@ package forward
 import (
 	"encoding/json"
 	"errors"
+	"reflect"
 	"strconv"
 
 	"appserver/protocol"
@@ -38,7 +39,7 @@ func (l *link) answer(id uint64, result json.RawMessage, err error) {
 	}
 	text, err := protocol.Marshal(response)
 	if err != nil || !l.queue(text) {
-		l.close() // the owner then asks the other clients, or the client again
+		l.end() // the owner then asks the other clients, or the client again
 	}
 }
 
@@ -69,9 +70,9 @@ func (l *link) resolveAll() {
 }
 
 // translate replaces the ids of the owner in a list of open requests.
-func (l *link) translate(method string, result json.RawMessage) json.RawMessage {
+func (l *link) translate(method protocol.Method, result json.RawMessage) json.RawMessage {
 	var list protocol.ServerRequestListResponse
-	if method != "serverRequest/list" || protocol.Unmarshal(result, &list) != nil {
+	if method.Result != reflect.TypeFor[protocol.ServerRequestListResponse]() || protocol.Unmarshal(result, &list) != nil {
 		return result
 	}
 	l.mu.Lock()

@@ -79,7 +79,8 @@ func (s *session) resume(thread string, f *followed, awaitsFolder bool) *protoco
 		params, _ = protocol.Marshal(protocol.ThreadResumeParams{ThreadID: thread}) // strings always encode
 	}
 	answered := make(chan *protocol.Error, 1)
-	r := &request{thread: thread, method: "thread/resume", params: params, isRejoin: true, awaitsFolder: awaitsFolder}
+	r := &request{thread: thread, method: protocol.MethodFor[protocol.ThreadResumeParams](), params: params,
+		isRejoin: true, awaitsFolder: awaitsFolder}
 	r.done = func(o outcome) {
 		if o.err == nil { // before the next notification of the thread
 			s.rejoined(thread, f, o)
@@ -181,9 +182,6 @@ func (s *session) completeTurn(thread string, f *followed, t protocol.Turn) {
 	s.Server.Notify(s.conn, protocol.TurnCompletedNotification{ThreadID: thread, Turn: t})
 }
 
-// methodContext is the method of contextItems.
-const methodContext = "ContextItems"
-
 // contextItems is a protocol.ContextItemsNotification whose items stay encoded.
 type contextItems struct {
 	ThreadID   string          `json:"threadId"`
@@ -199,11 +197,13 @@ type contextItems struct {
 // owner were announced to nobody or to other subscribers, and a thread/resume returns none.
 func (s *session) refreshContext(thread string) {
 	params, _ := protocol.Marshal(protocol.ContextGetItemsParams{ThreadID: thread}) // strings always encode
-	s.place(&request{thread: thread, method: "context/getItems", params: params, done: func(o outcome) {
+	method := protocol.MethodFor[protocol.ContextGetItemsParams]()
+	s.place(&request{thread: thread, method: method, params: params, done: func(o outcome) {
 		if o.err != nil {
 			s.Report(fmt.Errorf("the context of thread %s is not sent to its client: %w", thread, o.err))
 			return
 		}
+		name := protocol.ContextItemsNotification{}.NotificationMethod()
 		n := contextItems{ThreadID: thread, RemovedIDs: []string{}, Full: true}
 		text, err := protocol.Marshal(o.result)
 		if err == nil {
@@ -213,12 +213,12 @@ func (s *session) refreshContext(thread string) {
 			text, err = protocol.Marshal(n)
 		}
 		if err == nil {
-			text, err = protocol.Marshal(relayed{"2.0", methodContext, text, time.Now().UnixMilli()})
+			text, err = protocol.Marshal(relayed{"2.0", name, text, time.Now().UnixMilli()})
 		}
 		if err != nil {
 			s.Report(fmt.Errorf("the context of thread %s cannot be read: %w", thread, err))
 			return
 		}
-		s.Server.Relay(s.conn, methodContext, text)
+		s.Server.Relay(s.conn, name, text)
 	}})
 }

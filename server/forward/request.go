@@ -19,8 +19,9 @@ const (
 // request is a request of a client, or the resumption of a thread for it.
 type request struct {
 	// thread is "" for a new thread.
-	thread, method string
-	params         json.RawMessage
+	thread string
+	method protocol.Method
+	params json.RawMessage
 	// number is the position of the request among those of its session.
 	number uint64
 	// attempts are the attempts that no node has served. The next one begins at due, and not after until.
@@ -47,7 +48,9 @@ type outcome struct {
 }
 
 // requestOf returns a request of a client. It is tried again until the owner of the thread is found.
-func (s *session) requestOf(to protocol.Caller, thread, method string, params json.RawMessage) *request {
+func (s *session) requestOf(
+	to protocol.Caller, thread string, method protocol.Method, params json.RawMessage,
+) *request {
 	return &request{thread: thread, method: method, params: bytes.Clone(params), until: time.Now().Add(s.Patience),
 		done: func(o outcome) {
 			if o.err != nil {

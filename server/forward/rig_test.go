@@ -106,7 +106,7 @@ type node struct {
 
 func newNode(t *testing.T, id string) *node {
 	n := &node{server.New(zap.NewNop()), &handler{}, id, make(chan *end, 100), []string{"/" + id}}
-	n.Server.Handle(n.handler)
+	n.Server.Handle(server.Service{Handler: n.handler})
 	n.turn = func(to protocol.Caller, p *protocol.TurnStartParams) error {
 		n.Reply(to, map[string]any{"node": id, "text": p.Input[0].UserInputVariant.(*protocol.TextInput).Text})
 		return nil
@@ -161,7 +161,7 @@ func newEdgeWith(t *testing.T, change func(*forward.Options), owners ...*node) *
 	}
 	change(&o)
 	e.Forwarder = forward.New(o)
-	e.Server.RouteBy(e.Forwarder)
+	e.Server.Handle(server.Service{Handler: e.handler, Router: e.Forwarder})
 	t.Cleanup(e.Forwarder.Close)
 	e.client = e.connect()
 	return e

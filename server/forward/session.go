@@ -45,7 +45,7 @@ func (s *session) close() {
 	defer s.mu.Unlock()
 	s.cancel()
 	for _, l := range s.links {
-		l.close()
+		l.end()
 	}
 }
 
@@ -221,11 +221,11 @@ func (s *session) addLink(l *link) *link {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if first := s.links[l.owner.Address]; first != nil {
-		l.close()
+		l.end()
 		return first
 	}
 	if s.ctx.Err() != nil {
-		l.close()
+		l.end()
 		return l
 	}
 	s.links[l.owner.Address] = l

@@ -32,7 +32,7 @@ func announcement(workspaces []string) ([]byte, error) {
 	return append(text, '\n'), err
 }
 
-// noteWorkspaces records the workspaces of another node.
+// noteWorkspaces notes where another node runs turns.
 func (f *Forwarder) noteWorkspaces(n Node, params json.RawMessage) {
 	var w workspacesNotification
 	if err := protocol.Unmarshal(params, &w); err != nil {
@@ -66,15 +66,14 @@ func (f *Forwarder) nodeFor(dir string, refused []Node) Node {
 	}).node
 }
 
-// routeStart accepts a request for a new thread whose directory is on another node. It returns
-// false for other requests.
-func (f *Forwarder) routeStart(to protocol.Caller, params json.RawMessage) bool {
+// routeStart takes a request for a new thread whose directory is on another node.
+func (f *Forwarder) routeStart(to protocol.Caller, method protocol.Method, params json.RawMessage) bool {
 	dir := startDir(params)
 	if f.nodeFor(dir, nil) == (Node{}) {
 		return false
 	}
 	s := f.session(to.Conn)
-	r := s.requestOf(to, "", "thread/start", params)
+	r := s.requestOf(to, "", method, params)
 	r.dir = dir
 	s.begin(r)
 	return true

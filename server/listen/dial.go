@@ -64,7 +64,7 @@ func Dial(ctx context.Context, url string, o DialOptions) (*Dialed, error) {
 	return &Dialed{Client: c, stop: c.beat(o.Silence)}, nil
 }
 
-// Dialed is a connection that this process has opened.
+// Dialed is a connection that this process has opened. It overrides Close, which also ends the heartbeats.
 type Dialed struct {
 	*Client
 	stop func()

@@ -37,7 +37,7 @@ func (e *InUseError) Error() string {
 	)
 }
 
-// socket is a Unix socket that removes its path when it is closed.
+// socket is a Unix socket that removes its path when it is closed. So it overrides Close.
 type socket struct {
 	*net.UnixListener
 	path string

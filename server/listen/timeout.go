@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// timeoutListener accepts connections with timeouts.
+// timeoutListener accepts connections with timeouts. It overrides Accept.
 type timeoutListener struct {
 	net.Listener
 	write, silence time.Duration
@@ -25,7 +25,7 @@ func (l timeoutListener) Accept() (net.Conn, error) {
 }
 
 // timeoutConn is a connection with a write timeout per chunk, and a limit of silence. net/http and
-// the WebSocket library limit the time of whole messages, which may be large.
+// the WebSocket library limit the time of whole messages, which may be large. It overrides Read, Write and Close.
 type timeoutConn struct {
 	net.Conn
 	write, silence time.Duration

@@ -1,5 +1,5 @@
-// Package peer connects the nodes of a fleet. Each node has a [Port], which accepts links from other
-// nodes and dials links to them. A [Link] is a WebSocket connection. The package does not interpret
+// Package peer connects the nodes of a fleet. Each node has a [Port], which dials links to other nodes.
+// [Port.Listen] accepts links from them. A [Link] is a WebSocket connection. The package does not interpret
 // its messages.
 //
 // # Access

@@ -1,13 +1,11 @@
 package peer
 
 import (
-	"context"
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
 	"fmt"
 	"net"
-	"net/http"
 	"net/url"
 	"os"
 	"strconv"
@@ -29,10 +27,6 @@ type Options struct {
 	Cert, Key, CA string
 	// Silence is the time after which a link ends from which nothing arrives. 0 is no limit.
 	Silence time.Duration
-	// Serve serves one accepted link. The link is closed when it returns.
-	Serve func(ctx context.Context, link *Link) error
-	// Metrics answers GET /metrics. It may be nil.
-	Metrics http.Handler
 }
 
 // Keys of the configuration.

@@ -24,17 +24,26 @@ const maxMessage = 256 << 20
 // takes 11 minutes for that. The time of silence finds dead nodes.
 const writeTimeout = 15 * time.Minute
 
-// Port accepts links from other nodes, and dials links to them.
+// Port is bound for links from other nodes, and dials links to them.
 type Port struct {
-	options  Options
-	address  string
-	listener *listen.Listener
-	// tls is for dialed links.
-	tls              *tls.Config
+	options Options
+	address string
+	bound   net.Listener
+	// accept is for accepted links, or nil for ws. tls is for dialed links.
+	accept, tls      *tls.Config
 	accepted, dialed atomic.Int64
 }
 
-// Link is a connection to another node. One goroutine may call Next while another one calls Write.
+// Service serves the connections of a port.
+type Service struct {
+	// Link serves one accepted link. The link is closed when it returns.
+	Link func(ctx context.Context, link *Link) error
+	// Metrics answers GET /metrics. It may be nil.
+	Metrics http.Handler
+}
+
+// Link is a connection to another node. One goroutine may call Next while another one calls Write. It overrides Close,
+// which also counts the links.
 type Link struct {
 	*listen.Client
 	end func()
@@ -57,22 +66,29 @@ func Open(o Options) (*Port, error) {
 		return nil, err
 	}
 	p := &Port{options: o, tls: &tls.Config{MinVersion: tls.VersionTLS13, RootCAs: roots}}
-	accept, err := p.encryption(at, address, roots)
-	if err != nil {
+	if p.accept, err = p.encryption(at, address, roots); err != nil {
 		return nil, err
 	}
-	bound, err := net.Listen("tcp", at.Host)
-	if err != nil {
+	if p.bound, err = net.Listen("tcp", at.Host); err != nil {
 		return nil, &OptionError{keyListen, fmt.Sprintf("the port cannot be bound: %v", err),
 			"stop the other program, or choose another port or an address of this machine"}
 	}
 	if p.address = o.Address; address == nil {
-		_, port, _ := net.SplitHostPort(bound.Addr().String())
+		_, port, _ := net.SplitHostPort(p.bound.Addr().String())
 		p.address = at.Scheme + "://" + net.JoinHostPort(at.Hostname(), port)
 	}
-	p.listener, err = listen.New(listen.Options{Bound: bound, TLS: accept, Admit: p.admit, Serve: p.serveLink,
-		MaxMessage: maxMessage, Silence: o.Silence, WriteTimeout: writeTimeout})
-	return p, err
+	return p, nil
+}
+
+// Listen returns a listener that accepts the links of a service. Call it once.
+func (p *Port) Listen(by Service) (*listen.Listener, error) {
+	serve := func(ctx context.Context, c *listen.Client) error {
+		p.accepted.Add(1)
+		defer p.accepted.Add(-1)
+		return by.Link(ctx, &Link{c, c.Close})
+	}
+	return listen.New(listen.Options{Bound: p.bound, TLS: p.accept, Admit: p.admission(by.Metrics), Serve: serve,
+		MaxMessage: maxMessage, Silence: p.options.Silence, WriteTimeout: writeTimeout})
 }
 
 // encryption checks the certificate, and returns the configuration for accepted links, or nil for ws.
@@ -111,44 +127,31 @@ func (p *Port) encryption(at, address *url.URL, roots *x509.CertPool) (*tls.Conf
 func (p *Port) Address() string { return p.address }
 
 // Encrypted reports whether accepted links use TLS.
-func (p *Port) Encrypted() bool { return p.listener.TLS != nil }
-
-// Serve accepts links until Stop. It returns nil after Stop.
-func (p *Port) Serve() error { return p.listener.Serve() }
-
-// Stop stops accepting. Open links continue.
-func (p *Port) Stop() error { return p.listener.Stop() }
-
-// Wait waits until all accepted links have ended, or until ctx ends.
-func (p *Port) Wait(ctx context.Context) error { return p.listener.Wait(ctx) }
+func (p *Port) Encrypted() bool { return p.accept != nil }
 
 // Links returns the numbers of open links.
 func (p *Port) Links() (accepted, dialed int64) { return p.accepted.Load(), p.dialed.Load() }
 
-// admit answers health checks and requests for metrics, and admits requests with the secret.
-func (p *Port) admit(w http.ResponseWriter, r *http.Request) (subprotocol string, ok bool) {
-	switch {
-	case len(r.Header.Values("Origin")) > 0:
-		http.Error(w, "requests with an Origin header are rejected", http.StatusForbidden)
-		return "", false
-	case r.URL.Path == "/healthz":
-		return "", false
-	case r.URL.Path == "/metrics" && p.options.Metrics != nil:
-		p.options.Metrics.ServeHTTP(w, r)
-		return "", false
+// admission answers health checks and requests for metrics, and admits requests with the secret.
+func (p *Port) admission(metrics http.Handler) listen.Admission {
+	return func(w http.ResponseWriter, r *http.Request) (subprotocol string, ok bool) {
+		switch {
+		case len(r.Header.Values("Origin")) > 0:
+			http.Error(w, "requests with an Origin header are rejected", http.StatusForbidden)
+			return "", false
+		case r.URL.Path == "/healthz":
+			return "", false
+		case r.URL.Path == "/metrics" && metrics != nil:
+			metrics.ServeHTTP(w, r)
+			return "", false
+		}
+		if err := listen.StaticToken([]byte(p.options.Secret)).Authorize(r.Header); err != nil {
+			w.Header().Set("WWW-Authenticate", "Bearer")
+			http.Error(w, "the secret is missing or another one", http.StatusUnauthorized)
+			return "", false
+		}
+		return "", true
 	}
-	if err := listen.StaticToken([]byte(p.options.Secret)).Authorize(r.Header); err != nil {
-		w.Header().Set("WWW-Authenticate", "Bearer")
-		http.Error(w, "the secret is missing or another one", http.StatusUnauthorized)
-		return "", false
-	}
-	return "", true
-}
-
-func (p *Port) serveLink(ctx context.Context, c *listen.Client) error {
-	p.accepted.Add(1)
-	defer p.accepted.Add(-1)
-	return p.options.Serve(ctx, &Link{c, c.Close})
 }
 
 // DialError reports a node that cannot be reached.

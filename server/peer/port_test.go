@@ -28,8 +28,7 @@ const (
 // options returns the options of a port on this machine with a certificate of an authority.
 func options(t *testing.T, a *apptest.Authority) peer.Options {
 	cert, key := a.Issue(t, "127.0.0.1", -hour, hour)
-	return peer.Options{Listen: "wss://127.0.0.1:0", Secret: secret, Variable: "FLEET", Cert: cert, Key: key, CA: a.File,
-		Serve: echo}
+	return peer.Options{Listen: "wss://127.0.0.1:0", Secret: secret, Variable: "FLEET", Cert: cert, Key: key, CA: a.File}
 }
 
 // echo returns each message.
@@ -45,18 +44,22 @@ func echo(_ context.Context, link *peer.Link) error {
 	}
 }
 
-// serve opens a port and serves it until the test ends.
-func serve(t *testing.T, o peer.Options) *peer.Port {
+// serve opens a port and serves it until the test ends. Its links return each message.
+func serve(t *testing.T, o peer.Options) *peer.Port { return serveBy(t, o, peer.Service{Link: echo}) }
+
+func serveBy(t *testing.T, o peer.Options, by peer.Service) *peer.Port {
 	p, err := peer.Open(o)
 	require.NoError(t, err)
+	l, err := p.Listen(by)
+	require.NoError(t, err)
 	served := make(chan error, 1)
-	go func() { served <- p.Serve() }()
+	go func() { served <- l.Serve() }()
 	t.Cleanup(func() {
-		require.NoError(t, p.Stop())
+		require.NoError(t, l.Stop())
 		require.NoError(t, <-served)
 		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 		defer cancel()
-		require.NoError(t, p.Wait(ctx))
+		require.NoError(t, l.Wait(ctx))
 	})
 	return p
 }
@@ -97,7 +100,7 @@ func TestNodesExchangeMessagesWithTLS(t *testing.T) {
 
 // TestTrustedNetworksNeedNoCertificate links two ports without TLS.
 func TestTrustedNetworksNeedNoCertificate(t *testing.T) {
-	o := peer.Options{Listen: "ws://127.0.0.1:0", Secret: secret, Serve: echo}
+	o := peer.Options{Listen: "ws://127.0.0.1:0", Secret: secret}
 	one, two := serve(t, o), serve(t, o)
 	require.False(t, one.Encrypted())
 	exchange(t, dial(t, one, two), "hello")
@@ -107,7 +110,7 @@ func TestTrustedNetworksNeedNoCertificate(t *testing.T) {
 
 // TestTheAddressForOtherNodesCanDiffer listens on all addresses.
 func TestTheAddressForOtherNodesCanDiffer(t *testing.T) {
-	o := peer.Options{Listen: "ws://0.0.0.0:0", Address: "ws://node-a:4600", Secret: secret, Serve: echo}
+	o := peer.Options{Listen: "ws://0.0.0.0:0", Address: "ws://node-a:4600", Secret: secret}
 	require.Equal(t, "ws://node-a:4600", serve(t, o).Address())
 }
 
@@ -135,7 +138,8 @@ func TestStrangersAreRejected(t *testing.T) {
 // TestOtherRequestsGetNoLink sends requests of HTTP to a port.
 func TestOtherRequestsGetNoLink(t *testing.T) {
 	metrics := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "up 1\n") })
-	port := serve(t, peer.Options{Listen: "ws://127.0.0.1:0", Secret: secret, Serve: echo, Metrics: metrics})
+	o := peer.Options{Listen: "ws://127.0.0.1:0", Secret: secret}
+	port := serveBy(t, o, peer.Service{Link: echo, Metrics: metrics})
 	url := "http" + strings.TrimPrefix(port.Address(), "ws")
 	for _, c := range []struct {
 		path, header, value string

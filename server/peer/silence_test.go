@@ -86,7 +86,7 @@ func (n *network) forward(from, to net.Conn) {
 
 // quiet returns the options of ports with heartbeats.
 func quiet() peer.Options {
-	return peer.Options{Listen: "ws://127.0.0.1:0", Secret: secret, Serve: echo, Silence: silence}
+	return peer.Options{Listen: "ws://127.0.0.1:0", Secret: secret, Silence: silence}
 }
 
 // TestHeartbeatsKeepIdleLinks waits several times longer than the limit of silence.
@@ -113,13 +113,11 @@ func TestHeartbeatsKeepIdleLinks(t *testing.T) {
 func TestADividedNetworkEndsBothSidesOfALink(t *testing.T) {
 	t.Parallel()
 	ended := make(chan error, 1)
-	o := quiet()
-	o.Serve = func(ctx context.Context, link *peer.Link) error {
+	port := serveBy(t, quiet(), peer.Service{Link: func(ctx context.Context, link *peer.Link) error {
 		err := echo(ctx, link)
 		ended <- err
 		return err
-	}
-	port := serve(t, o)
+	}})
 	between := through(t, port)
 	link, err := serve(t, quiet()).Dial(t.Context(), "ws://"+between.Addr().String())
 	require.NoError(t, err)
@@ -139,8 +137,7 @@ func TestASlowReaderKeepsItsLink(t *testing.T) {
 	t.Parallel()
 	sent := strings.Repeat("x", 16<<20)
 	begun := make(chan struct{})
-	o := quiet()
-	o.Serve = func(_ context.Context, link *peer.Link) error {
+	slow := serveBy(t, quiet(), peer.Service{Link: func(_ context.Context, link *peer.Link) error {
 		if _, err := link.Next(); err != nil {
 			return err
 		}
@@ -150,8 +147,8 @@ func TestASlowReaderKeepsItsLink(t *testing.T) {
 			_, err = link.Next() // the heartbeats of the reader arrive
 		}
 		return err
-	}
-	link := dial(t, serve(t, quiet()), serve(t, o))
+	}})
+	link := dial(t, serve(t, quiet()), slow)
 	time.Sleep(3 * silence)
 	_, err := link.Write([]byte("go\n"))
 	require.NoError(t, err)

@@ -19,6 +19,16 @@ func (c *Client) ContextList(thread string) (list protocol.ContextGetItemsRespon
 	return list
 }
 
+// EditParams returns the method of an operation on the context, and its params.
+func EditParams(t testing.TB, thread string, o protocol.ContextOperationVariant) (method string, params Object) {
+	t.Helper()
+	raw, err := protocol.Marshal(o)
+	require.NoError(t, err)
+	require.NoError(t, json.Unmarshal(raw, &params))
+	params["threadId"] = thread
+	return protocol.ContextMethod(o), params
+}
+
 // FindItems returns the ids of the items with a category and a text in their preview.
 func FindItems(list protocol.ContextGetItemsResponse, category protocol.ContextCategory, text string) (ids []string) {
 	for _, item := range list.Items {

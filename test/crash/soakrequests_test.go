@@ -11,6 +11,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"appserver/test/apptest"
+	"appserver/test/sample"
 )
 
 // sendAsync sends a request, for a thread or nil. If it succeeds, handle calls acked with the
@@ -104,23 +105,16 @@ func (s *soak) editContext(th *soakThread) {
 		ids = append(ids, id)
 	}
 	slices.Sort(ids)
-	params := apptest.Object{"threadId": th.ID}
-	method := []string{"context/setInclusion", "context/setInclusion", "context/setInclusion", "context/pin",
-		"context/pruneByIndices", "context/undo", "context/redo", "context/restore"}[s.rand.IntN(8)]
-	switch method {
-	case "context/setInclusion", "context/pin", "context/pruneByIndices":
-		if len(ids) == 0 {
-			s.sendInput(th)
-			return
-		}
-		params["ids"] = []string{ids[s.rand.IntN(len(ids))]}
+	if method := []string{"", "", "", "", "", "context/undo", "context/redo",
+		"context/restore"}[s.rand.IntN(8)]; method != "" {
+		s.sendEdit(method, apptest.Object{"threadId": th.ID}, th)
+		return
 	}
-	switch method {
-	case "context/setInclusion":
-		params["included"] = s.rand.IntN(3) == 0
-	case "context/pin":
-		params["pinned"] = s.rand.IntN(2) == 0
+	if len(ids) == 0 {
+		s.sendInput(th)
+		return
 	}
+	method, params := apptest.EditParams(s.t, th.ID, sample.RandomOperations(s.rand, ids).Draw(s.t))
 	s.sendEdit(method, params, th)
 }
 

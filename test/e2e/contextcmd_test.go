@@ -140,10 +140,13 @@ func TestContextUndoRevertsEachEdit(t *testing.T) {
 		"Included 1 item.":  {"include", apptest.LegacyID, "r7"},
 		"Pinned 1 item.":    {"pin", apptest.LegacyID, "5"},
 		"Unpinned 1 item.":  {"unpin", "--last", "5"},
+		"Noted 2 items.":    {"note", apptest.LegacyID, "r7", "5", "what the user wants"},
 		"Deleted 1 item.":   {"delete", "--yes", apptest.LegacyID, "5"},
+
+		"Removed the note of 2 items.": {"unnote", apptest.LegacyID, "r7", "5"},
 	}
 	for _, want := range []string{"Excluded 2 items.", "Included 1 item.", "Pinned 1 item.", "Unpinned 1 item.",
-		"Deleted 1 item."} {
+		"Noted 2 items.", "Removed the note of 2 items.", "Deleted 1 item."} {
 		before := list()
 		out, _ := apptest.ContextCommand(t, home, 0, edits[want]...)
 		require.True(t, strings.HasPrefix(out, want), out)

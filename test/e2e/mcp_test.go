@@ -98,6 +98,18 @@ func TestMCPSlowServersDoNotBlock(t *testing.T) {
 	c.Close()
 }
 
+// TestMCPThreadsHaveTheirOwnTimeToStartServers starts a turn whose thread waits for a server less long than others.
+func TestMCPThreadsHaveTheirOwnTimeToStartServers(t *testing.T) {
+	t.Parallel()
+	home := homeWithServers(t, scriptCalls("echo", `{}`), apptest.DocsServerConfig+
+		"[mcp_servers.never]\ncommand = \"PROGRAM\"\nargs = [\"-never\"]\nstartup_timeout_sec = 600\n")
+	c := apptest.StartServer(t, home, "-c", "mcp_optional_startup_grace_ms=600000")
+	c.Initialize()
+	id := c.StartThread(apptest.Object{"cwd": t.TempDir(), "config": apptest.Object{"mcp_optional_startup_grace_ms": 100}})
+	c.Turn(id, "look")
+	c.Close()
+}
+
 // TestMCPServersExitWithServer requires that no child of an MCP server is left, however the server
 // exits.
 func TestMCPServersExitWithServer(t *testing.T) {

@@ -118,7 +118,7 @@ func TestFailedLoginsAreReported(t *testing.T) {
 		require.Equal(t, begun.Get("loginId").Str, completed.Get("loginId").Str)
 		return completed.Get("error").Str
 	}
-	require.Contains(t, fails(apptest.Object{"timeoutSecs": 1}, false), "timed out")
+	require.Contains(t, fails(apptest.Object{"timeoutSecs": 3}, false), "timed out")
 	s.Deny = "access_denied"
 	require.Contains(t, fails(apptest.Object{}, true), "access_denied")
 	s.Deny = ""

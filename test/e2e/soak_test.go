@@ -204,7 +204,7 @@ func (s *soaker) edit(id string) {
 		return
 	}
 	ids := []string{items[s.rng.IntN(len(items))].Str}
-	s.Request("context/setInclusion", apptest.Object{"threadId": id, "ids": ids, "included": false})
+	s.Request(apptest.EditParams(s.T, id, sample.RandomOperations(s.rng, ids).Draw(s.T)))
 	if s.rng.IntN(2) == 0 {
 		s.Request("context/undo", apptest.Object{"threadId": id})
 	}

@@ -300,7 +300,9 @@ func TestWebServesPage(t *testing.T) {
 		require.Contains(t, plain.Header.Get("Cache-Control"), "immutable")
 		short, compressed := w.request("GET", path[1], "", "Accept-Encoding", "gzip")
 		require.Equal(t, "gzip", short.Header.Get("Content-Encoding"))
-		require.Less(t, len(compressed), len(text))
+		if len(text) > 1000 { // gzip does not shorten a file that only imports another one
+			require.Less(t, len(compressed), len(text))
+		}
 	}
 	for _, path := range []string{"/", "/ws", "/session", "/ticket", "/readyz"} {
 		r, _ := w.request("GET", path, "", "Host", "evil.example")

@@ -13,7 +13,7 @@ var (
 	byModel     = strategy{name: "model's summaries", summary: true}
 )
 
-// result has what the replays of a session measured.
+// result has the measurements of the replays of a session.
 type result struct {
 	*session
 	off, auto, half, turns, quarter usage

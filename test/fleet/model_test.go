@@ -41,7 +41,7 @@ type result struct {
 	refused string
 	// status is the one with which a turn ended.
 	status string
-	// turns, name, revision and excluded are what a read returned, or an edit.
+	// turns, name, revision and excluded are the result of a read, or of an edit.
 	turns, name, excluded string
 	revision              int64
 }

@@ -10,6 +10,7 @@ import (
 
 	"appserver/protocol"
 	"appserver/test/apptest"
+	"appserver/test/sample"
 )
 
 // soaker is a client of a soak.
@@ -103,15 +104,11 @@ func (w *soaker) edit(th *soakThread) outcome {
 		return got
 	}
 	ids := []string{list.Items[w.caller.rand.IntN(len(list.Items))].ID}
-	params := apptest.Object{"expectedRevision": list.Revision}
-	method := []string{"context/setInclusion", "context/setInclusion", "context/pin", "context/undo",
-		"context/redo"}[w.caller.rand.IntN(5)]
-	switch method {
-	case "context/setInclusion":
-		params["ids"], params["included"] = ids, w.caller.rand.IntN(3) == 0
-	case "context/pin":
-		params["ids"], params["pinned"] = ids, w.caller.rand.IntN(2) == 0
+	method, params := apptest.EditParams(w.t, th.ID, sample.RandomOperations(w.caller.rand, ids).Draw(w.t))
+	if w.caller.rand.IntN(5) < 2 {
+		method, params = []string{"context/undo", "context/redo"}[w.caller.rand.IntN(2)], apptest.Object{}
 	}
+	params["expectedRevision"] = list.Revision
 	got := w.request(th, method, params, func(r gjson.Result) {
 		w.done.edits++
 		if revision := r.Get("revision").Int(); revision > th.Revision {

@@ -11,7 +11,7 @@ import (
 	"appserver/test/apptest"
 )
 
-// commitSubject is the form of the first line of a commit: folders or targets, and what the commit does.
+// commitSubject is the form of the first line of a commit: folders or targets, and the change.
 var commitSubject = regexp.MustCompile(`^([\w./-]+(, [\w./-]+)*: \S.*|Merge \S.*|Revert ".*")$`)
 
 // TestHouseCommitsNameTheirFolder checks the first lines of the newest commits. A folder without git has none.

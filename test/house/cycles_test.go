@@ -1,8 +1,10 @@
 package house
 
 import (
+	"fmt"
 	gotypes "go/types"
 	"maps"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -31,6 +33,45 @@ func TestHouseTopics(t *testing.T) {
 				"as parameters, or separate helpers from handlers", path, size, maxTopicCycle)
 		}
 	}
+}
+
+// TestHouseTypesStandBesideTheirMethods finds types all of whose methods are in another file. A type with methods in
+// several files is the hub of its package, and stands where it is made.
+func TestHouseTypesStandBesideTheirMethods(t *testing.T) {
+	for _, p := range loadHouse(t) {
+		for _, finding := range findTornTypes(p) {
+			t.Error(strings.TrimPrefix(p.PkgPath, "appserver/") + ": " + finding)
+		}
+	}
+}
+
+func findTornTypes(p *packages.Package) (findings []string) {
+	for _, name := range p.Types.Scope().Names() {
+		declared, ok := p.Types.Scope().Lookup(name).(*gotypes.TypeName)
+		if !ok || declared.IsAlias() {
+			continue
+		}
+		named, ok := declared.Type().(*gotypes.Named)
+		if !ok || named.NumMethods() == 0 {
+			continue
+		}
+		home, methods := p.Fset.Position(declared.Pos()).Filename, map[string]bool{}
+		for method := range named.Methods() {
+			methods[p.Fset.Position(method.Pos()).Filename] = true
+		}
+		if other := slices.Collect(maps.Keys(methods)); len(other) == 1 && other[0] != home && !builtForOneSystem(other[0]) {
+			findings = append(findings, fmt.Sprintf("type %s is in %s, and its methods are in %s: put them into one file",
+				name, filepath.Base(home), filepath.Base(other[0])))
+		}
+	}
+	return findings
+}
+
+// builtForOneSystem reports whether the name of a file selects an operating system.
+func builtForOneSystem(file string) bool {
+	base := strings.TrimSuffix(filepath.Base(file), ".go")
+	return slices.Contains([]string{"linux", "darwin", "windows", "unix", "posix", "native", "other", "portable"},
+		base[strings.LastIndex(base, "_")+1:])
 }
 
 // loadHouse returns the packages of the repository with their types. They are loaded once.

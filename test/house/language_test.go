@@ -33,6 +33,9 @@ var markers = regexp.MustCompile(`(?i)(?:` + strings.Join([]string{
 	`\b(?:is|are) to be\b`,
 }, "|") + `)`)
 
+// clauseSubject matches a comment that defines its name by a clause. No comment may match.
+var clauseSubject = regexp.MustCompile(`^(?:\w+ )?(?:is|are|has|have) (?:what|who|whoever|whatever)\b`)
+
 // docComment is the doc comment of a declaration, a field or a package.
 type docComment struct{ at, text string }
 
@@ -83,9 +86,14 @@ func marked(list []docComment) (matching []docComment) {
 
 func findUnclearComments(t *houseTree) (findings []string) {
 	all := docComments(t)
+	for _, c := range all {
+		if clause := clauseSubject.FindString(c.text); clause != "" {
+			findings = append(findings, fmt.Sprintf("%s: %q begins a comment: define the name by a noun", c.at, clause))
+		}
+	}
 	matching := marked(all)
 	if float64(len(matching)) <= maxMarkedShare*float64(len(all)) {
-		return nil
+		return findings
 	}
 	for _, c := range matching {
 		text := strings.Join(strings.Fields(c.text), " ")

@@ -113,6 +113,7 @@ func lineCounts(t *houseTree) (product, tests int) {
 // figures returns measurements for the test log.
 func (t *houseTree) figures() []string {
 	functions, files := functionSizes(t), fileSizes(t)
+	scriptFunctions, scripts := scriptFunctionSizes(t), scriptFileSizes(t)
 	product, tests := lineCounts(t)
 	all, bare := exportedNames(t)
 	starts := 0
@@ -124,6 +125,10 @@ func (t *houseTree) figures() []string {
 			len(functions), functions.percentile(50), functions.percentile(95), functions.percentile(100)),
 		fmt.Sprintf("files: %d; lines: median %d, p95 %d, most %d",
 			len(files), files.percentile(50), files.percentile(95), files.percentile(100)),
+		fmt.Sprintf("functions of TypeScript: %d; lines: median %d, p95 %d, most %d", len(scriptFunctions),
+			scriptFunctions.percentile(50), scriptFunctions.percentile(95), scriptFunctions.percentile(100)),
+		fmt.Sprintf("files of TypeScript: %d; lines: median %d, p95 %d, most %d",
+			len(scripts), scripts.percentile(50), scripts.percentile(95), scripts.percentile(100)),
 		fmt.Sprintf("lines: product %d, tests %d", product, tests),
 		fmt.Sprintf("exported identifiers: %d, %d without a doc comment", len(all), len(bare)),
 		fmt.Sprintf("places that start goroutines: %d, %.1f per 1,000 lines", starts, perThousand(starts, product)),

@@ -27,12 +27,13 @@ var testSupport = map[string]string{
 	"schema/conform":                  "validates messages with the schema files",
 }
 
-// houseTree contains the files of the repository by path, and its parsed Go files. Ignored files
-// and Go files in testdata are left out.
+// houseTree contains the files of the repository by path, and its parsed files of Go and TypeScript. Ignored
+// files and Go files in testdata are left out.
 type houseTree struct {
 	fset    *token.FileSet
 	files   map[string][]byte
 	sources []*houseSource
+	scripts []*script
 }
 
 // houseSource is a Go file.
@@ -86,6 +87,13 @@ func (t *houseTree) add(fsys fs.FS, name string) error {
 		return err
 	}
 	t.files[name] = text
+	if isScript(name) {
+		s, err := parseScript(name, text)
+		if err != nil {
+			return err
+		}
+		t.scripts = append(t.scripts, s)
+	}
 	if path.Ext(name) != ".go" || slices.Contains(strings.Split(name, "/"), "testdata") {
 		return nil
 	}

@@ -20,7 +20,7 @@ type happy struct {
 	approvals int
 }
 
-// happyEvent is what that part passes on to Happy.
+// happyEvent is an event that this part sends to Happy.
 type happyEvent struct {
 	Type, Message, Output, Status string
 	Error                         struct{ Message string }

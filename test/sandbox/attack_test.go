@@ -413,8 +413,8 @@ func attributes(info os.FileInfo) syscall.Stat_t {
 	return stat
 }
 
-// attempts are what a program tries that git starts. @V@ is a file, @SLEEP@ a process of the user. The last one ends
-// all that it can.
+// attempts are the commands of a program that git starts. @V@ is a file, @SLEEP@ a process of the user. The last
+// one ends all that it can.
 var attempts = []string{
 	"echo x > @V@", "echo x >> @V@", "rm @V@", "mv @V@ @V@2", "ln @V@ @V@2", "ln -s x @V@2", "mkdir @V@2", "mkfifo @V@2",
 	"truncate -s 0 @V@", "touch @V@", "touch -m -d 2001-01-01 @V@", "chmod 777 @V@", "chown 12 @V@", "chgrp 12 @V@",

@@ -17,7 +17,7 @@ import (
 	"appserver/test/apptest"
 )
 
-// host is what the kernel of a machine offers to confine commands.
+// host is the support of a kernel for confining commands.
 type host struct {
 	name string
 	// run makes a server run on such a machine.

@@ -3,7 +3,7 @@
 import { render } from "preact";
 import { start } from "./store/app.ts";
 import { App } from "./view/app.tsx";
-import { showPanel } from "./view/panels.ts";
+import { showPanel } from "./store/panels.ts";
 import { showContextEvent } from "./wire/transport.ts";
 
 render(<App />, document.getElementById("app")!);

@@ -1,7 +1,7 @@
 import { render } from "preact";
 import { terminal } from "../src/lib/ansi.tsx";
 import { Fenwick } from "../src/lib/fenwick.ts";
-import { age, duration, firstLine, percent, plural, relative, visible } from "../src/lib/format.ts";
+import { age, amount, duration, firstLine, percent, plural, relative, visible } from "../src/lib/format.ts";
 import { scriptOf } from "../src/lib/shell.ts";
 import { diffCounts } from "../src/view/diff.tsx";
 import { equal, test } from "./check.ts";
@@ -75,4 +75,8 @@ test("changes of files are counted by lines", () => {
 	equal(diffCounts("a\nb\n", "add"), { added: 2, removed: 0 });
 	equal(diffCounts("a\n", "delete"), { added: 0, removed: 1 });
 	equal(diffCounts("--- a\n+++ b\n@@ -1 +1,2 @@\n-x\n+y\n+z\n", "update"), { added: 2, removed: 1 });
+});
+
+test("amounts of money have two decimals, and small ones two digits", () => {
+	equal([1234.5, 1, 0.0001234, 0.05, 0].map(amount), ["1,234.50", "1.00", "0.00012", "0.05", "0.00"]);
 });

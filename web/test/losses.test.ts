@@ -4,7 +4,9 @@ import { equal, test } from "./check.ts";
 
 function storage(saved: Record<string, string> = {}) {
 	return {
-		saved, getItem: (key: string) => saved[key] ?? null, setItem: (key: string, value: string) => void (saved[key] = value),
+		saved, getItem: (key: string) => saved[key] ?? null, setItem: (key: string, value: string) =>
+			void (saved[key] = value),
+		removeItem: (key: string) => void delete saved[key],
 	};
 }
 

@@ -23,11 +23,13 @@ test("tiles of a treemap have areas by price, do not overlap and fill the rectan
 	const total = sizes.reduce((a, b) => a + b, 0);
 	for (const [i, size] of sizes.entries()) equal(Math.round(area(tiles, i)), Math.round((size / total) * 300 * 200));
 	equal(overlap(tiles), 0);
-	equal(tiles.every((t) => t.x >= 10 - 1e-6 && t.y >= 20 - 1e-6 && t.x + t.w <= 310 + 1e-6 && t.y + t.h <= 220 + 1e-6), true);
+	equal(tiles.every((t) => t.x >= 10 - 1e-6 && t.y >= 20 - 1e-6 && t.x + t.w <= 310 + 1e-6 && t.y + t.h <= 220 + 1e-6),
+		true);
 });
 
 test("a group has the tiles of its items, below its label", () => {
-	const { tiles, groups } = treemap(sizes, [{ label: "a", indices: [1, 7] }, { label: "b", indices: [0, 2, 3, 4, 5, 6, 8, 9] }], 400, 300);
+	const { tiles, groups } =
+		treemap(sizes, [{ label: "a", indices: [1, 7] }, { label: "b", indices: [0, 2, 3, 4, 5, 6, 8, 9] }], 400, 300);
 	equal(groups.map((g) => g.label).sort(), ["a", "b"]);
 	equal(overlap(tiles), 0);
 	const a = groups.find((g) => g.label === "a")!;

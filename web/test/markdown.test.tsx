@@ -1,5 +1,6 @@
 import { render } from "preact";
-import { Blocks, Markdown } from "../src/lib/markdown.tsx";
+import { Blocks } from "../src/lib/blocks.ts";
+import { Markdown } from "../src/lib/markdown.tsx";
 import { equal, test } from "./check.ts";
 
 function html(text: string): string {

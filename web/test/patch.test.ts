@@ -45,7 +45,7 @@ test("a diff is split into its files, with names, kinds and counts", () => {
 
 test("a file that a cut diff lacks has counts and no text", () => {
 	const list = files(diff, {
-		filesModified: 2, filesCreated: 0, filesDeleted: 0, totalAdditions: 9, totalDeletions: 9, files: [
+		files: [
 			{ path: "gone", oldPath: null, kind: "modified", additions: 7, deletions: 8, binary: false },
 			{ path: "src/a b.txt", oldPath: null, kind: "modified", additions: 2, deletions: 1, binary: false },
 		],
@@ -58,14 +58,16 @@ test("lines of a diff have their numbers, and pairs put changes side by side", (
 	equal(lines.map((l) => [l.type, l.old, l.new]), [
 		["hunk", 1, 1], ["same", 1, 1], ["del", 2, 0], ["add", 0, 2], ["add", 0, 3], ["same", 3, 4], ["note", 0, 0],
 	]);
-	equal(pairs(lines).map((p) => [p.left?.text ?? null, p.right?.text ?? null]).slice(2, 4), [["two", "2"], [null, "two and a half"]]);
+	equal(pairs(lines).map((p) => [p.left?.text ?? null, p.right?.text ?? null])
+		.slice(2, 4), [["two", "2"], [null, "two and a half"]]);
 });
 
 test("a tree joins folders with one entry, and leaves out what is closed", () => {
 	const list = ["a/b/c.go", "a/b/d.go", "z.md", "a/e/f/g.go"].map((path) => (
 		{ path, oldPath: null, kind: "modified" as const, additions: 1, deletions: 2, binary: false }));
 	equal(treeRows(list, new Set()).map((r) => [r.depth, r.name, r.count, r.additions]), [
-		[0, "a", 3, 3], [1, "b", 2, 2], [2, "c.go", 1, 1], [2, "d.go", 1, 1], [1, "e/f", 1, 1], [2, "g.go", 1, 1], [0, "z.md", 1, 1],
+		[0, "a", 3, 3], [1, "b", 2, 2], [2, "c.go", 1, 1], [2, "d.go", 1, 1], [1, "e/f", 1, 1], [2, "g.go", 1, 1],
+		[0, "z.md", 1, 1],
 	]);
 	equal(treeRows(list, new Set(["a/"])).map((r) => r.path), ["a/", "z.md"]);
 });

@@ -18,5 +18,6 @@ test("a replaced line marks its changed words", () => {
 test("texts with too many changes are shown as replaced", () => {
 	const text = (n: number) => Array.from({ length: 3000 }, (_, i) => `${i * n}`).join("\n");
 	const lines = compareTexts(text(2) + "x", text(3) + "y");
-	equal([lines.filter((l) => l.kind === "removed").length > 1000, lines.filter((l) => l.kind === "added").length > 1000], [true, true]);
+	equal([lines.filter((l) => l.kind === "removed").length > 1000, lines.filter((l) => l.kind === "added")
+		.length > 1000], [true, true]);
 });

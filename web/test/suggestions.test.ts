@@ -1,4 +1,5 @@
-import { ContextList } from "../src/store/context.ts";
+import { signal } from "@preact/signals";
+import type { Requests } from "../src/store/requests.ts";
 import { Suggestions } from "../src/store/suggestions.ts";
 import { CallError } from "../src/wire/connection.ts";
 import type { ContextNetPrice, ContextSuggestion } from "../src/wire/types.ts";
@@ -17,18 +18,19 @@ function suggestion(itemId: string): ContextSuggestion {
 function make(apply: () => unknown) {
 	const calls: [string, unknown][] = [];
 	const notices: string[] = [];
-	const context = new ContextList();
-	const thread = {
-		id: "t", context, notice: (_kind: string, text: string) => notices.push(text), report: () => notices.push("reported"),
-		loadContext: async () => void (context.revision.value = 2),
+	const revision = signal(0);
+	const context = { revision, read: async () => void (revision.value = 2) };
+	const requests = {
+		threadId: "t",
 		call: async (method: string, params: unknown) => {
 			calls.push([method, params]);
 			if (method === "context/apply") return apply();
 			return { revision: 2, suggestions: [suggestion("a")], promptTokens: 100, expectedRequests: 4, netPrice: price, goalReached: null };
 		},
 	};
-	const suggestions = new Suggestions(thread as unknown as ConstructorParameters<typeof Suggestions>[0]);
-	return { calls, notices, context, suggestions };
+	const report = () => void notices.push("reported");
+	const suggestions = new Suggestions(requests as unknown as Requests, context, { report });
+	return { calls, notices, context, suggestions, requests };
 }
 
 const notification = { threadId: "t", revision: 1, suggestions: [suggestion("a"), suggestion("b")], netPrice: price };
@@ -50,11 +52,12 @@ test("suggestions of an older revision are not applied: new ones are shown, and 
 });
 
 test("suggestions are dropped if new ones cannot be read", async () => {
-	const { suggestions } = make(() => ({}));
+	const { suggestions, requests } = make(() => ({}));
 	suggestions.take(notification);
-	(suggestions as unknown as { thread: { call: () => Promise<never> } }).thread.call = () => Promise.reject(new Error("no such thread"));
+	requests.call = () => Promise.reject(new Error("no such thread"));
 	await suggestions.refresh();
-	equal([suggestions.failure.value, suggestions.answer.value, suggestions.loading.value], ["no such thread", null, false]);
+	equal([suggestions.failure.value, suggestions.answer.value, suggestions.loading.value],
+		["no such thread", null, false]);
 });
 
 test("a notification marks the items of its suggestions", () => {

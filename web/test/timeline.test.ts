@@ -13,7 +13,8 @@ function trimPoint(id: string): ThreadTimelineEntry {
 	return { type: "trimPoint", position: 0, trimPoint: { id } as never, hiddenMessageCount: 0, label: "Earlier", trimmed: false };
 }
 
-function page(data: ThreadTimelineEntry[], change: Partial<ThreadTimelineListResponse> = {}): ThreadTimelineListResponse {
+function page(data: ThreadTimelineEntry[],
+	change: Partial<ThreadTimelineListResponse> = {}): ThreadTimelineListResponse {
 	return { data, nextCursor: null, activeRealtimeSessionAtPageStart: null, ...change };
 }
 

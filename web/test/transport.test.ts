@@ -13,7 +13,8 @@ test("a page in an editor sends messages to the extension, and ignores those of 
 	delete page["acquireVsCodeApi"];
 	const got: string[] = [];
 	const events = (name: string) => ({
-		opened: () => got.push(`${name} opened`), message: (text: string) => got.push(`${name} ${text}`), closed: () => got.push(`${name} closed`),
+		opened: () => got.push(`${name} opened`), message: (text: string) => got.push(`${name} ${text}`),
+		closed: () => got.push(`${name} closed`),
 	});
 	const receive = (m: FromEditor) => window.dispatchEvent(new MessageEvent("message", { data: m }));
 	const first = transport.open(events("first"));

@@ -9,7 +9,7 @@ import (
 	"appserver/protocol"
 )
 
-// claims are what a token says about the account. The signature is not checked: the issuer's server sent it.
+// claims are the facts of a token about the account. The signature is not checked: the issuer's server sent it.
 type claims struct {
 	email, plan, user, account string
 	fedramp                    bool

@@ -10,19 +10,19 @@ import (
 )
 
 const (
-	// batchFiles and batchBytes limit a batch.
+	// A batch is put when it has so many files, or bytes.
 	batchFiles = 128
 	batchBytes = 1 << 20
-	// stepFiles is the number of unchanged files after which the pacer accounts for the work.
+	// stepFiles is after how many files that have not changed the pace is looked at.
 	stepFiles = 64
 )
 
-// look is one scan of a repository.
+// look is one passage through a repository.
 type look struct {
 	*job
 	ctx  context.Context
 	tree *tree
-	// kept has the files of the sink that the look has not seen yet.
+	// kept has the files of the sink that were not seen yet.
 	kept        map[string]string
 	files, dirs []string
 	batch       []File
@@ -73,7 +73,7 @@ func (l *look) tellAll(s *Status) {
 	s.Skipped = maps.Clone(l.count.Skipped)
 }
 
-// found receives the paths of a walk.
+// found takes what a walk gives.
 func (l *look) found(paths []find.Path) {
 	for _, p := range paths {
 		reason := judgeName(p.Name)
@@ -141,7 +141,7 @@ func (l *look) file(name string) (read bool) {
 		known = v
 	}
 	if seen.proves(known) {
-		l.keep(name, known)
+		l.keepFile(name, known)
 		return false
 	}
 	l.count.Read++
@@ -149,8 +149,8 @@ func (l *look) file(name string) (read bool) {
 	return true
 }
 
-// keep counts a file that is already in the sink.
-func (l *look) keep(name string, m mark) {
+// keepFile counts a file that the sink has.
+func (l *look) keepFile(name string, m mark) {
 	delete(l.kept, name)
 	if reason := m.skipped(); reason != "" {
 		l.skip(reason)
@@ -160,7 +160,7 @@ func (l *look) keep(name string, m mark) {
 	l.count.Bytes += m.size
 }
 
-// reread reads a file, and adds it to the batch if it has changed.
+// reread reads a file, and has it put if it is another.
 func (l *look) reread(name string, known mark) {
 	at := time.Now()
 	content, seen, reason := l.tree.read(name, l.options.MaxFile)
@@ -175,7 +175,7 @@ func (l *look) reread(name string, known mark) {
 	if sum == known.content {
 		known = seen.mark(sum, known.chunks, at)
 		l.verified[name] = known
-		l.keep(name, known)
+		l.keepFile(name, known)
 		return
 	}
 	delete(l.verified, name)
@@ -186,10 +186,10 @@ func (l *look) reread(name string, known mark) {
 	m := seen.mark(sum, len(f.Chunks), at)
 	f.Hash = m.String()
 	l.batch, l.size = append(l.batch, f), l.size+len(content)
-	l.keep(name, m)
+	l.keepFile(name, m)
 }
 
-// put sends the batch to the sink.
+// put gives the batch to the sink.
 func (l *look) put() error {
 	if len(l.batch) == 0 {
 		return l.ctx.Err()
@@ -201,7 +201,7 @@ func (l *look) put() error {
 	return l.ctx.Err()
 }
 
-// drop deletes the files in the sink that the repository does not have any more.
+// drop forgets what the sink has and the repository has not.
 func (l *look) drop() error {
 	gone := make([]string, 0, batchFiles)
 	flush := func() error {

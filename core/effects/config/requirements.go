@@ -10,7 +10,7 @@ import (
 	"appserver/protocol"
 )
 
-// requirements are what an administrator requires of all configurations of the machine: requirements.toml beside the
+// requirements are the rules of an administrator for all configurations of the machine: requirements.toml beside the
 // system's file. The zero value requires nothing.
 type requirements struct {
 	file string

@@ -25,7 +25,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // patience is how long tests wait for what must come.
 const patience = 20 * time.Second
 
-// answer is what came of a request.
+// answer is the result or the error of a request.
 type answer struct {
 	result any
 	err    *protocol.Error

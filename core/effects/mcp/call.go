@@ -210,7 +210,7 @@ func (s *server) elicit(ctx context.Context, r *sdk.ElicitRequest) (*sdk.ElicitR
 	defer s.pool.removeQuestion(id)
 	s.addOpenQuestions(1)
 	defer s.addOpenQuestions(-1)
-	if !s.pool.Observer.Ask(s.owner, questionOf(id, s.def.Name, r.Params)) {
+	if !s.observer.Ask(s.owner, questionOf(id, s.def.Name, r.Params)) {
 		return &sdk.ElicitResult{Action: protocol.ElicitCancel}, nil
 	}
 	select {
@@ -224,7 +224,7 @@ func (s *server) elicit(ctx context.Context, r *sdk.ElicitRequest) (*sdk.ElicitR
 	case <-ctx.Done():
 	case <-s.ctx.Done():
 	}
-	s.pool.Observer.Withdraw(s.owner, id)
+	s.observer.Withdraw(s.owner, id)
 	return &sdk.ElicitResult{Action: protocol.ElicitCancel}, nil
 }
 

@@ -14,7 +14,7 @@ import (
 )
 
 // cleanedBody is the body of a response whose results are cleaned by cleanResult: a message, or a stream of events with
-// a message each.
+// a message each. It overrides Read.
 type cleanedBody struct {
 	io.ReadCloser
 	lines messages

@@ -43,7 +43,8 @@ func TestServicesMaySendToolsThatCannotBeDecoded(t *testing.T) {
 			}))
 			t.Cleanup(service.Close)
 			r := newRigOf(t, time.Hour, nil)
-			r.Open("me", []mcp.Definition{{Name: "s", URL: service.URL, StartupTimeout: time.Minute, ToolTimeout: time.Minute}})
+			d := mcp.Definition{Name: "s", URL: service.URL, StartupTimeout: time.Minute, ToolTimeout: time.Minute}
+			r.Open("me", []mcp.Definition{d}, r)
 			var names []string
 			for _, tool := range r.Await(context.Background(), "me", time.Minute) {
 				names = append(names, tool.Name)

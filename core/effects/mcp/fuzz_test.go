@@ -142,7 +142,7 @@ func FuzzAnswers(f *testing.F) {
 		r := newRigOf(t, time.Hour, func(mcp.Definition, func(string)) (mcp.Process, error) {
 			return newPuppet(before, [3]string{first, list, called}), nil
 		})
-		r.Open("me", []mcp.Definition{{Name: "s", StartupTimeout: time.Minute, ToolTimeout: time.Minute}})
+		r.Open("me", []mcp.Definition{{Name: "s", StartupTimeout: time.Minute, ToolTimeout: time.Minute}}, r)
 		offered := r.Await(context.Background(), "me", time.Minute)
 		names := map[string]bool{}
 		for _, tool := range offered {

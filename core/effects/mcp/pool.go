@@ -84,8 +84,7 @@ type LoginError interface {
 
 // Options configure a pool.
 type Options struct {
-	Spawn    func(d Definition, stderr func(line string)) (Process, error)
-	Observer Observer
+	Spawn func(d Definition, stderr func(line string)) (Process, error)
 	// Logins are used for services without a token in their definition. It may be nil.
 	Logins Logins
 	// Log gets texts for the log: standard error of servers, and output that is not a message.
@@ -132,8 +131,8 @@ func New(o Options) *Pool {
 }
 
 // Open connects an owner to these servers, and closes its connections to others. It does not wait.
-// Connections to servers whose definition has not changed are kept.
-func (p *Pool) Open(owner string, definitions []Definition) {
+// Connections to servers whose definition has not changed are kept. New ones notify the observer.
+func (p *Pool) Open(owner string, definitions []Definition, to Observer) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.closed {
@@ -148,7 +147,7 @@ func (p *Pool) Open(owner string, definitions []Definition) {
 			old = slices.Delete(slices.Clone(old), i, i+1)
 			continue
 		}
-		s := newServer(p, owner, d)
+		s := newServer(p, owner, d, to)
 		now = append(now, s)
 		p.connections.Go(s.run)
 	}

@@ -50,7 +50,7 @@ func TestLongAndEqualNamesGetAHash(t *testing.T) {
 	for _, name := range []string{long, long + "y", "a.b", "a_b"} {
 		d := define(t, name)
 		d.Enabled = []string{"echo"}
-		r.Open(name, []mcp.Definition{d})
+		r.Open(name, []mcp.Definition{d}, r)
 	}
 	a, b := define(t, "a.b"), define(t, "a_b")
 	a.Enabled, b.Enabled = []string{"echo"}, []string{"echo"}
@@ -139,7 +139,7 @@ func TestCrashFailsTheCallAndRestartsTheServer(t *testing.T) {
 func TestFailedServerIsRetried(t *testing.T) {
 	r := newRig(t)
 	require.NotEmpty(t, func() []core.ServerTool {
-		r.Open("me", []mcp.Definition{define(t, "s", "-once", filepath.Join(t.TempDir(), "made"))})
+		r.Open("me", []mcp.Definition{define(t, "s", "-once", filepath.Join(t.TempDir(), "made"))}, r)
 		r.untilState("s ready")
 		tools, _ := r.Tools("me")
 		return tools
@@ -178,12 +178,12 @@ func TestRepeatedFailureIsReportedOnce(t *testing.T) {
 func TestSilentServerTimesOut(t *testing.T) {
 	r := newRig(t)
 	d := define(t, "s", "-never")
-	r.Open("me", []mcp.Definition{d})
+	r.Open("me", []mcp.Definition{d}, r)
 	_, pending := r.Tools("me")
 	require.True(t, pending, "Open does not wait")
 	require.Empty(t, r.Await(context.Background(), "me", 20*time.Millisecond))
 	d.StartupTimeout = 300 * time.Millisecond
-	r.Open("other", []mcp.Definition{d})
+	r.Open("other", []mcp.Definition{d}, r)
 	r.untilState("timed out after 300ms: if it is only slow, set startup_timeout_sec below [mcp_servers.s]")
 }
 
@@ -426,7 +426,7 @@ func TestCloseEndsAllProcesses(t *testing.T) {
 	if stat, err := os.ReadFile("/proc/" + block.Text + "/stat"); err == nil {
 		require.Contains(t, string(stat), ") Z ", "only a zombie is left")
 	}
-	r.Open("late", []mcp.Definition{define(t, "s")})
+	r.Open("late", []mcp.Definition{define(t, "s")}, r)
 	tools, pending := r.Tools("late")
 	require.Empty(t, tools)
 	require.False(t, pending, "a closed pool does not connect")

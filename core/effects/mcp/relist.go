@@ -51,7 +51,7 @@ func (s *server) setTools(session *sdk.ClientSession, wanted int, tools []listed
 	s.changedTools = s.changedTools || changed
 	s.mu.Unlock()
 	if changed {
-		s.pool.Observer.ToolsChanged(s.owner)
+		s.observer.ToolsChanged(s.owner)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -78,7 +78,7 @@ func newRig(t *testing.T) *rig {
 
 func newRigOf(t *testing.T, delay time.Duration, spawn func(mcp.Definition, func(string)) (mcp.Process, error)) *rig {
 	r := &rig{t: t, changed: make(chan struct{}, 1000)}
-	r.Pool = mcp.New(mcp.Options{Spawn: spawn, Observer: r, Log: r.log, Delay: delay})
+	r.Pool = mcp.New(mcp.Options{Spawn: spawn, Log: r.log, Delay: delay})
 	t.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), patience)
 		defer cancel()
@@ -168,7 +168,7 @@ func define(t *testing.T, name string, args ...string) mcp.Definition {
 
 // ready connects an owner and waits for its tools.
 func (r *rig) ready(definitions ...mcp.Definition) []core.ServerTool {
-	r.Open("me", definitions)
+	r.Open("me", definitions, r)
 	return r.Await(context.Background(), "me", patience)
 }
 

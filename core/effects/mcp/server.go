@@ -19,11 +19,13 @@ import (
 
 // server is an owner's connection to a server, which is retried when it is lost.
 type server struct {
-	pool   *Pool
-	owner  string
-	def    Definition
-	ctx    context.Context
-	cancel context.CancelFunc
+	pool  *Pool
+	owner string
+	// observer is notified of states, tools and questions.
+	observer Observer
+	def      Definition
+	ctx      context.Context
+	cancel   context.CancelFunc
 	// first is closed when the first attempt has ended.
 	first     chan struct{}
 	firstOnce sync.Once
@@ -52,8 +54,8 @@ type server struct {
 	reported      string // the last reported failure since the connection was ready
 }
 
-func newServer(p *Pool, owner string, d Definition) *server {
-	s := &server{pool: p, owner: owner, def: d, first: make(chan struct{}), retryNow: make(chan struct{}, 1),
+func newServer(p *Pool, owner string, d Definition, to Observer) *server {
+	s := &server{pool: p, owner: owner, observer: to, def: d, first: make(chan struct{}), retryNow: make(chan struct{}, 1),
 		outdated: make(chan struct{}, 1), renewed: make(chan struct{}, 1), changed: make(chan struct{}),
 		state: protocol.McpStarting, calls: map[string]*call{}}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
@@ -138,7 +140,7 @@ func (s *server) pause(delay time.Duration, failure error) pauseResult {
 // reportStarting reports a connection attempt that a caller waits for.
 func (s *server) reportStarting() {
 	s.set(protocol.McpStarting, nil, nil)
-	s.pool.Observer.State(s.owner, s.def.Name, protocol.McpStarting, nil)
+	s.observer.State(s.owner, s.def.Name, protocol.McpStarting, nil)
 }
 
 // set changes the state. A failed server keeps its tools: a call of one starts another attempt.
@@ -163,7 +165,7 @@ func (s *server) fail(err error) {
 	s.set(protocol.McpFailed, err, nil)
 	s.firstOnce.Do(func() { close(s.first) })
 	if !known {
-		s.pool.Observer.State(s.owner, s.def.Name, protocol.McpFailed, err)
+		s.observer.State(s.owner, s.def.Name, protocol.McpFailed, err)
 	}
 }
 
@@ -348,7 +350,7 @@ func (s *server) connect(transport sdk.Transport) (*sdk.ClientSession, error) {
 		s.setTools(session, wanted, tools, meta, nil)
 	}
 	s.firstOnce.Do(func() { close(s.first) })
-	s.pool.Observer.State(s.owner, s.def.Name, protocol.McpReady, nil)
+	s.observer.State(s.owner, s.def.Name, protocol.McpReady, nil)
 	return session, nil
 }
 

@@ -63,7 +63,8 @@ func sameOrigin(r *http.Request, via []*http.Request) error {
 	return nil
 }
 
-// throttledBody is the body of a response, which is read only while the service accepts requests.
+// throttledBody is the body of a response, which is read only while the service accepts requests. It overrides Read and
+// Close.
 type throttledBody struct {
 	io.ReadCloser
 	sending chan struct{}

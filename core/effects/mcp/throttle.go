@@ -14,7 +14,7 @@ import (
 // request when it is read, without a limit.
 const maxOpen = 64
 
-// throttled is a transport to a program that stops reading while maxOpen requests are open.
+// throttled is a transport to a program that stops reading while maxOpen requests are open. It overrides Connect.
 type throttled struct {
 	sdk.Transport
 	listChanged func() // called when the list of tools has changed, before later messages are read
@@ -29,6 +29,7 @@ func (t throttled) Connect(ctx context.Context) (sdk.Connection, error) {
 		answered: make(chan struct{}, 1), closed: make(chan struct{})}, nil
 }
 
+// throttledConnection is a connection of a throttled transport. It overrides Read, Write and Close.
 type throttledConnection struct {
 	sdk.Connection
 	listChanged func()

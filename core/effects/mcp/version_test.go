@@ -17,7 +17,7 @@ func TestUnsupportedVersionsAreNamed(t *testing.T) {
 		file := filepath.Join(t.TempDir(), "tools.json")
 		require.NoError(t, os.WriteFile(file, []byte(`{"version":"1999-01-01","tools":[]}`), 0o600))
 		r := newRig(t)
-		r.Open("me", []mcp.Definition{define(t, "s", "-raw", file)})
+		r.Open("me", []mcp.Definition{define(t, "s", "-raw", file)}, r)
 		r.untilState("MCP client for `s` failed to start: unsupported MCP version: the server answered with version " +
 			`"1999-01-01"; appserver supports 2026-07-28, `)
 		r.untilState("2024-11-05 and asked for 2025-06-18; use a version of the server")
@@ -37,7 +37,7 @@ func TestUnsupportedVersionsAreNamed(t *testing.T) {
 				return m.Method == "initialize"
 			}
 			r := newRig(t)
-			r.Open("me", []mcp.Definition{{Name: "s", URL: s.url, StartupTimeout: patience, ToolTimeout: patience}})
+			r.Open("me", []mcp.Definition{{Name: "s", URL: s.url, StartupTimeout: patience, ToolTimeout: patience}}, r)
 			r.untilState("unsupported MCP version: the server refused version 2025-06-18: ")
 			r.untilState("2031-01-01")
 			require.NotContains(t, r.states[len(r.states)-1], "\x1b")

@@ -3,12 +3,12 @@
 // Completions, package responses the Responses API. Package offline is a provider without a network. A
 // [Router] selects a provider by the name in the prompt. A [ModelCache] caches the lists of models.
 //
-// A further API needs one more package with a [Wire] and its [Reading], which have six and four methods,
-// a value of wire_api in core/effects/config, and a case in cmd/appserver/internal/app, which connects both. The
-// Client handles the connection, time limits, events, retries, errors and secrets. Data that a provider
-// needs back is stored as a [protocol.ProviderEcho] for every API. The core knows one fact about an API:
-// whether it accepts items of the Responses API. The tests of this package run on each wire, and a
-// further wire adds one encoding to them.
+// A further API needs one more package with a [Wire] and its [Reading], a value of wire_api in
+// core/effects/config, and a case in cmd/appserver/internal/app, which connects both. The Client handles
+// the connection, time limits, events, retries, errors and secrets. Data that a provider needs back is
+// stored as a [protocol.ProviderEcho] for every API. The core knows one fact about an API: whether it
+// accepts items of the Responses API. The tests of this package run on each wire, and a further wire adds
+// one encoding to them.
 //
 // # Contract
 //

@@ -185,8 +185,8 @@ func (l *loading) Models(ctx context.Context) ([]core.ListedModel, error) {
 // TestWindowAfterTheFirstAnswer lists the models of a local provider before the first turn and after the first answer.
 func TestWindowAfterTheFirstAnswer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p, c := &loading{}, &model.ModelCache{}
-		c.SetListers(map[string]model.Lister{"p": p})
+		p := &loading{}
+		c := model.NewModelCache(map[string]model.Lister{"p": p}, nil, func() uint64 { return 0 })
 		c.Await("p")
 		require.Equal(t, core.ListedModel{ID: "a", Loads: true}, c.Model("p", "a"))
 		require.EqualValues(t, 9000, c.Answered("p", "a").Window)
@@ -207,8 +207,9 @@ func TestTurnsDoNotWaitLongForLists(t *testing.T) {
 		s.Answered("p", "a")
 		require.Zero(t, time.Since(began))
 		require.Zero(t, p.asked)
-		s.SetListers(map[string]model.Lister{"near": nearLister{p}})
-		s.Await("near")
+		near := model.NewModelCache(map[string]model.Lister{"near": nearLister{p}}, nil, func() uint64 { return 0 })
+		defer near.Close()
+		near.Await("near")
 		require.Equal(t, 500*time.Millisecond, time.Since(began))
 	})
 }

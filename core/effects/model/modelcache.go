@@ -25,7 +25,8 @@ type ModelCache struct {
 	mu       sync.Mutex
 	listers  map[string]Lister
 	lists    map[string]*modelList
-	windows  map[string]map[string]int64 // learned ones, by provider and model
+	windows  *Windows
+	logins   func() uint64
 	ctx      context.Context
 	stop     context.CancelFunc
 	requests sync.WaitGroup
@@ -34,9 +35,10 @@ type ModelCache struct {
 // modelList is the cached list of a provider.
 type modelList struct {
 	models []core.ListedModel
-	// until is the time after which the list is requested again. busy is set during a request.
-	// waiting holds the callbacks to call after it.
+	// until is the time after which the list is requested again, and login the state of the account of the latest
+	// request. busy is set during a request. waiting holds the callbacks to call after it.
 	until   time.Time
+	login   uint64
 	busy    bool
 	waiting []func([]core.ListedModel)
 	// listed is set after the first request. settled has the models that have answered, and whose windows were
@@ -45,12 +47,12 @@ type modelList struct {
 	settled map[string]bool
 }
 
-// SetListers sets the providers. Call it once, before other methods.
-func (c *ModelCache) SetListers(listers map[string]Lister) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.listers, c.lists = listers, map[string]*modelList{}
+// NewModelCache returns a cache of the lists of providers. The learned windows may be nil. Lists are requested again
+// after logins, the number of logins and logouts so far, has changed.
+func NewModelCache(listers map[string]Lister, learned *Windows, logins func() uint64) *ModelCache {
+	c := &ModelCache{listers: listers, lists: map[string]*modelList{}, windows: learned, logins: logins}
 	c.ctx, c.stop = context.WithCancel(context.Background())
+	return c
 }
 
 // List calls then with the models of a provider: immediately if the list is valid, or after a
@@ -58,7 +60,7 @@ func (c *ModelCache) SetListers(listers map[string]Lister) {
 func (c *ModelCache) List(provider string, then func([]core.ListedModel)) {
 	c.mu.Lock()
 	l := c.listLocked(provider)
-	if l == nil || !l.busy && time.Now().Before(l.until) {
+	if l == nil || !l.busy && c.isValidLocked(l) {
 		var known []core.ListedModel
 		if l != nil {
 			known = l.models
@@ -72,22 +74,6 @@ func (c *ModelCache) List(provider string, then func([]core.ListedModel)) {
 	c.mu.Unlock()
 }
 
-// LearnWindow stores the context window of a model in tokens, which an error of the provider stated. A larger
-// one of the list has no effect then, until the process ends.
-func (c *ModelCache) LearnWindow(provider, model string, tokens int64) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.windows == nil {
-		c.windows = map[string]map[string]int64{}
-	}
-	if c.windows[provider] == nil {
-		c.windows[provider] = map[string]int64{}
-	}
-	if len(c.windows[provider]) < maxListed {
-		c.windows[provider][model] = tokens
-	}
-}
-
 // Model returns a model by a name for requests, with the learned context window. Of a model that the provider does not
 // list, it returns that window only.
 func (c *ModelCache) Model(provider, name string) core.ListedModel {
@@ -97,7 +83,7 @@ func (c *ModelCache) Model(provider, name string) core.ListedModel {
 	if l := c.listLocked(provider); l != nil {
 		m = l.find(name)
 	}
-	if learned := c.windows[provider][name]; learned > 0 && (m.Window == 0 || learned < m.Window) {
+	if learned := c.windows.of(provider, name); learned > 0 && (m.Window == 0 || learned < m.Window) {
 		m.Window = learned
 	}
 	return m
@@ -197,17 +183,8 @@ func isLocalLister(l Lister) bool {
 func (c *ModelCache) Refresh(provider string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if l := c.listLocked(provider); l != nil && time.Now().After(l.until) {
+	if l := c.listLocked(provider); l != nil && !c.isValidLocked(l) {
 		c.requestLocked(provider, l)
-	}
-}
-
-// Expire makes all lists outdated, because the account has changed. The next request for one waits for a new one.
-func (c *ModelCache) Expire() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	for _, l := range c.lists {
-		l.until = time.Time{}
 	}
 }
 
@@ -233,11 +210,16 @@ func (c *ModelCache) listLocked(provider string) *modelList {
 	return c.lists[provider]
 }
 
+// isValidLocked reports whether a list need not be requested again.
+func (c *ModelCache) isValidLocked(l *modelList) bool {
+	return time.Now().Before(l.until) && l.login == c.logins()
+}
+
 func (c *ModelCache) requestLocked(provider string, l *modelList) {
 	if l.busy {
 		return
 	}
-	l.busy = true
+	l.busy, l.login = true, c.logins()
 	lister := c.listers[provider]
 	c.requests.Go(func() {
 		ctx, cancel := context.WithTimeout(c.ctx, listTimeout)

@@ -125,17 +125,17 @@ func (c *Client) askAt(ctx context.Context, e Endpoint, method string, u *url.UR
 
 // askError is a status other than 200 of a request beside those for answers.
 type askError struct {
-	statusError
-	url string
+	status statusError
+	url    string
 }
 
 // Error returns the status and the address.
 func (e *askError) Error() string {
-	return fmt.Sprintf("unexpected status %d from %s", e.status, e.url)
+	return fmt.Sprintf("unexpected status %d from %s", e.status.status, e.url)
 }
 
 // Unwrap returns the status.
-func (e *askError) Unwrap() error { return &e.statusError }
+func (e *askError) Unwrap() error { return &e.status }
 
 // listed is a model in the forms of providers of Chat Completions. All have the id. The other facts
 // have a name of its own with each provider.

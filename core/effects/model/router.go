@@ -28,9 +28,9 @@ type Router struct {
 }
 
 // Listers returns the providers that can be asked for their models.
-func (r *Router) Listers() map[string]Lister {
+func Listers(providers map[string]Provider) map[string]Lister {
 	listers := map[string]Lister{}
-	for name, p := range r.Providers {
+	for name, p := range providers {
 		if l, ok := p.(Lister); ok {
 			listers[name] = l
 		}
@@ -43,7 +43,7 @@ type Renderer interface {
 	Render(p *core.Prompt) (core.RenderedPrompt, error)
 }
 
-// Render returns the messages and the tools of the request for p, in the form of its provider. Fallback
+// Render gives the messages and the tools of the request for p, in the form of its provider. Fallback
 // shows the prompts of providers that have no form of their own.
 func (r *Router) Render(p *core.Prompt) (core.RenderedPrompt, error) {
 	if provider, ok := r.Providers[p.Provider].(Renderer); ok {

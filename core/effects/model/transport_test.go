@@ -45,7 +45,7 @@ func testConnectionIsUsedAgain(t *testing.T, w encoding) {
 	require.EqualValues(t, 1, connections.Load())
 }
 
-// TestConnectionIsUsedAgainAfterLateUsage has what follows a finish_reason come after a while.
+// TestConnectionIsUsedAgainAfterLateUsage sends the rest of the stream some time after the finish_reason.
 func TestConnectionIsUsedAgainAfterLateUsage(t *testing.T) {
 	eachWire(t, testConnectionIsUsedAgainAfterLateUsage)
 }

@@ -176,37 +176,6 @@ type extras struct {
 	} `yaml:"policy"`
 }
 
-// extend adds the settings of agents/openai.yaml. It ignores invalid ones, because the skill can be
-// used without them.
-func (s *Skill) extend(dir string) {
-	text, err := textOf(filepath.Join(dir, "agents", "openai.yaml"), s.within)
-	var e extras
-	if err != nil || decode([]byte(text), &e) != nil {
-		return
-	}
-	s.OnlyNamed = e.Policy.AllowImplicit != nil && !*e.Policy.AllowImplicit
-	if i := e.Interface; i.DisplayName+i.ShortDescription+i.IconSmall+i.IconLarge+i.BrandColor+i.DefaultPrompt != "" {
-		s.Interface = &protocol.SkillInterface{
-			DisplayName: lineOrNil(i.DisplayName), ShortDescription: lineOrNil(i.ShortDescription),
-			IconSmall: within(dir, i.IconSmall), IconLarge: within(dir, i.IconLarge),
-			BrandColor: lineOrNil(i.BrandColor), DefaultPrompt: lineOrNil(i.DefaultPrompt),
-		}
-	}
-	for _, t := range e.Dependencies.Tools {
-		if t.Type == "" || t.Value == "" {
-			continue
-		}
-		if s.Dependencies == nil {
-			s.Dependencies = &protocol.SkillDependencies{}
-		}
-		s.Dependencies.Tools = append(s.Dependencies.Tools, protocol.SkillToolDependency{
-			Type: t.Type, Value: t.Value,
-			Description: lineOrNil(t.Description), Transport: lineOrNil(t.Transport),
-			Command: lineOrNil(t.Command), URL: lineOrNil(t.URL),
-		})
-	}
-}
-
 // lineOrNil returns a text as one line, or nil if it is blank.
 func lineOrNil(text string) *string {
 	return protocol.OrNil(excerpt.Line(text))
@@ -220,9 +189,6 @@ func within(dir, name string) *string {
 	path := filepath.Join(dir, name)
 	return &path
 }
-
-// Text returns the content of the file of a skill, as UTF-8: at most 256 KiB of a regular file.
-func (s Skill) Text() (string, error) { return textOf(s.Path, s.within) }
 
 func textOf(path string, within []string) (string, error) {
 	text, err := osfile.ReadRegular(path, osfile.Bounds{Max: maxFile + 1, Within: within})

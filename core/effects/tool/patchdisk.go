@@ -27,14 +27,14 @@ type disk interface {
 }
 
 // folderDisk is the disk below an open folder.
-type folderDisk struct{ *osfile.Folder }
+type folderDisk struct{ folder *osfile.Folder }
 
 // in calls do with the folder of a name and the last part of the name.
 func (d folderDisk) in(name string, do func(f *osfile.Folder, last string) error) error {
-	folder, parts := d.Folder, strings.Split(path.Clean(name), "/")
+	folder, parts := d.folder, strings.Split(path.Clean(name), "/")
 	for _, part := range parts[:len(parts)-1] {
 		next, err := folder.Open(part)
-		if folder != d.Folder {
+		if folder != d.folder {
 			_ = folder.Close()
 		}
 		if err != nil {
@@ -42,11 +42,13 @@ func (d folderDisk) in(name string, do func(f *osfile.Folder, last string) error
 		}
 		folder = next
 	}
-	if folder != d.Folder {
+	if folder != d.folder {
 		defer folder.Close()
 	}
 	return do(folder, parts[len(parts)-1])
 }
+
+func (d folderDisk) Close() error { return d.folder.Close() }
 
 func (d folderDisk) Stat(name string) (info osfile.Info, err error) {
 	if path.Clean(name) == "." {
@@ -77,7 +79,7 @@ func (d folderDisk) OpenFile(name string) (file *os.File, err error) {
 
 func (d folderDisk) List(name string, limit int) (names []string, err error) {
 	if name == "" {
-		return d.Names(limit)
+		return d.folder.Names(limit)
 	}
 	err = d.in(name, func(f *osfile.Folder, last string) error {
 		folder, err := f.Open(last)

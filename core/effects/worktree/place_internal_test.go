@@ -109,7 +109,7 @@ func TestUndoFails(t *testing.T) {
 	err = s.undo()
 	require.ErrorContains(t, err, `"added.txt", now old-`)
 	s.keep = true
-	s.close()
+	s.release()
 	kept, err := os.ReadFile(filepath.Join(s.dir, "old-0"))
 	require.NoError(t, err)
 	require.Equal(t, "after\n", string(kept))

@@ -107,7 +107,7 @@ func (l *locked) apply(ctx context.Context, steps []*step) error {
 	if err != nil {
 		return err
 	}
-	defer s.close()
+	defer s.release()
 	s.steps = steps
 	err = s.writeAll(ctx)
 	if err == nil {

@@ -118,7 +118,8 @@ func lockStaging(folder *osfile.Folder) (*os.File, error) {
 	return nil, errors.Join(err, file.Close())
 }
 
-func (s *staging) close() {
+// release releases the lock of the folder, and removes the folder unless it has files to keep.
+func (s *staging) release() {
 	_ = s.folder.Close()
 	if s.keep {
 		_ = s.lock.Close()

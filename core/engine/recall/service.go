@@ -24,7 +24,7 @@ const (
 	keepTime = time.Second
 )
 
-// Service implements engine.Memory.
+// Service implements the ports of engine.Memory.
 type Service struct {
 	Store  *memory.Store
 	Models Streamer
@@ -36,7 +36,8 @@ type Service struct {
 	Code Files
 }
 
-// Files indexes the files of repositories.
+// Files indexes the files of repositories. It has four methods, because the service stops the indexing before it
+// closes the store that the index writes to.
 type Files interface {
 	// Open starts to index a repository that is not open. It does not wait.
 	Open(repo string)

@@ -37,7 +37,7 @@ func Patch(script string) (dir, text string, ok bool) {
 
 // shallow passes a script to the parser while the parser's stack is shallow. That stack grows with
 // the nesting of the script, a little with each read, and an overflow ends the process.
-type shallow struct{ io.Reader }
+type shallow struct{ script io.Reader }
 
 // mostFrames bounds the stack of the parser, in frames, with all its callers. Scripts that apply a
 // patch need far less.
@@ -49,7 +49,7 @@ func (s shallow) Read(b []byte) (int, error) {
 	if runtime.Callers(mostFrames, make([]uintptr, 1)) > 0 {
 		return 0, errDeep
 	}
-	return s.Reader.Read(b)
+	return s.script.Read(b)
 }
 
 func plainStatement(s *syntax.Stmt) bool {

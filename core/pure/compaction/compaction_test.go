@@ -63,7 +63,7 @@ func TestAPlanReachesItsTarget(t *testing.T) {
 	for _, target := range []int64{5000, 3000, 2000} {
 		p, found := c.ToTarget(rules(), 5, target)
 		require.True(t, found)
-		require.LessOrEqual(t, c.After(&compaction.Rules{Target: target, UserTokens: 1000}, p), target)
+		require.LessOrEqual(t, c.TokensAfter(&compaction.Rules{Target: target, UserTokens: 1000}, p), target)
 	}
 }
 

@@ -137,8 +137,8 @@ func (c *Context) OfRange(r *Rules, turns *protocol.PruneRange) (p Plan, found b
 	return p, found, nil
 }
 
-// After returns an upper bound of the tokens after a plan.
-func (c *Context) After(r *Rules, p Plan) int64 {
+// TokensAfter returns an upper bound of the tokens after a plan.
+func (c *Context) TokensAfter(r *Rules, p Plan) int64 {
 	costs := c.costs()
 	summary, words := r.Budgets(r.Target)
 	return costs.after(costs.rank(p.From), summary, words)

@@ -1,6 +1,7 @@
 package economy
 
 import (
+	"cmp"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -42,6 +43,16 @@ type Finding struct {
 	// has, or "".
 	Places   []int
 	Outcomes []string
+}
+
+// note returns the text of the placeholder of the k-th item: the reason or the outcome of a failure, and the
+// command that includes the item again. The call itself says what it was.
+func (f *Finding) note(h *history.History, k int) string {
+	back := "$ recall " + h.Item(f.Places[k]).ID()
+	if why := cmp.Or(notes[f.Reason], f.Outcomes[k]); why != "" {
+		return why + "; " + back
+	}
+	return back
 }
 
 // exchange is a call with its output.
@@ -211,7 +222,7 @@ func hasImages(item protocol.ResponseItem) bool {
 	return slices.ContainsFunc(parts, func(p protocol.ContentItem) bool { return p.Type == protocol.ContentInputImage })
 }
 
-// later has what the exchanges after the present one did.
+// later has the actions of the exchanges after the present one.
 type later struct {
 	reads   map[string][]command.Read // by path
 	changed map[string]bool           // by path

@@ -1,7 +1,6 @@
 package economy
 
 import (
-	"cmp"
 	"slices"
 
 	"appserver/core/pure/history"
@@ -63,16 +62,6 @@ func Candidates(h *history.History, findings []Finding, overhead int64, noted bo
 		before += h.SentTokens(place)
 	}
 	return all
-}
-
-// note returns the text of the placeholder of the k-th item: the reason or the outcome of a failure, and the
-// command that includes the item again. The call itself says what it was.
-func (f *Finding) note(h *history.History, k int) string {
-	back := "$ recall " + h.Item(f.Places[k]).ID()
-	if why := cmp.Or(notes[f.Reason], f.Outcomes[k]); why != "" {
-		return why + "; " + back
-	}
-	return back
 }
 
 // notes say why an output can be left out, if that tells the model where its content is.

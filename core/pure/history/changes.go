@@ -33,7 +33,7 @@ func (h *History) setVisibility(place int32, v visibility) {
 }
 
 func (c *Item) setVisibility(v visibility) {
-	if c.visibility.text != v.text {
+	if c.visibility.Text != v.Text {
 		c.about = nil
 	}
 	c.visibility = v

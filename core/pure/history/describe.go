@@ -9,7 +9,7 @@ import (
 	"appserver/protocol"
 )
 
-// description has what clients see of an item and its cost. It is made on first use.
+// description has the facts of an item that clients see, and its cost. It is made on first use.
 type description struct {
 	category protocol.ContextCategory
 	row      uint8 // the index of category in protocol.ContextCategories
@@ -55,8 +55,8 @@ func (h *History) describe(place int) *description {
 func (h *History) newDescription(place int) (about *description, text string) {
 	c := h.Item(place)
 	item := c.Decode()
-	if c.visibility.text != nil {
-		item = WithText(item, *c.visibility.text)
+	if c.visibility.Text != nil {
+		item = WithText(item, *c.visibility.Text)
 	}
 	sent := contentOf(item)
 	typed := c.userItemID != ""
@@ -70,7 +70,7 @@ func (h *History) newDescription(place int) (about *description, text string) {
 		about.preview = "[encrypted compaction]"
 	}
 	text = sent.text
-	if c.price > 0 && c.visibility.text == nil {
+	if c.price > 0 && c.visibility.Text == nil {
 		about.tokens, about.reported, about.bytes, text = LatinTokens(int64(c.price)), true, int64(c.size), ""
 		about.preview = cmp.Or(about.preview, "[encrypted]")
 	}

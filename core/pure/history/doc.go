@@ -43,7 +43,9 @@
 //   - join.go adds items and pairs calls with outputs. order.go has the order of the items, and those that are shown.
 //   - line.go, edit.go and journal.go apply, undo and redo the lines of edits, and changes.go their changes of items.
 //     compacted.go, trimpoint.go and revert.go have the edits that hide items.
-//   - plan.go decides what an operation of a client changes. preview.go and copy.go try operations.
+//   - operation.go has the table of the operations of clients. Each has a file op*.go with its plan, its effect and
+//     what a restore takes back.
+//   - plan.go selects the items of an operation. preview.go and copy.go try operations.
 //   - retain.go has the items that a trim keeps, savings.go the tokens that edits saved.
 //   - sent.go, prompt.go, encrypted.go and notice.go decide what the next request has.
 //   - content.go, describe.go, price.go and usage.go count its cost, tokens.go by script. scale.go and

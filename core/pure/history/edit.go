@@ -80,7 +80,10 @@ func (e *Edit) hidesOnly() bool {
 }
 
 // mayReturn reports whether the edit can bring an item back that a compaction or a trim took out.
-func (e *Edit) mayReturn() bool { return e.Op == protocol.EditInclude || e.Op == protocol.EditApply }
+func (e *Edit) mayReturn() bool {
+	effect, _ := effectOf(e.Op)
+	return effect.returns || e.Op == protocol.EditApply
+}
 
 // returns reports whether the edit brings an item back that a compaction or a trim took out.
 func (e *Edit) returns(c Change) bool { return e.mayReturn() && c.before.hidden && !c.after.hidden }

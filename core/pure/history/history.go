@@ -26,7 +26,7 @@ type History struct {
 	trimmedTurns map[string]bool
 	revision     int64
 	journal      []Edit
-	// savings has what edits save, for each revision that changed it.
+	// savings has the tokens that edits save, for each revision that changed the number.
 	savings savings
 	notices notices
 	// models are the models that made reasoning and native items.

@@ -248,26 +248,32 @@ func again(t require.TestingT, h *history.History) *history.History {
 // TestAnyEditsSurviveASnapshot draws edits, and compares the history with one read from its snapshot, and
 // with itself after all edits are undone.
 func TestAnyEditsSurviveASnapshot(t *testing.T) {
+	all := func(*protocol.PruneRange) (func(string) bool, *protocol.Error) {
+		return func(string) bool { return true }, nil
+	}
 	sample.Check(t, func(t *rapid.T) {
 		h := conversation()
-		before := texts(h)
+		before := h.Notification().Items
 		next := int64(5)
+		draw := sample.Operations{
+			Int: func(n int, label string) int { return rapid.IntRange(0, n-1).Draw(t, label) },
+			Targets: func() protocol.ContextTargets {
+				return targets(fmt.Sprintf("r%d", rapid.IntRange(1, 4).Draw(t, "item")))
+			},
+		}
 		for range rapid.IntRange(1, 8).Draw(t, "edits") {
-			named := targets(fmt.Sprintf("r%d", rapid.IntRange(1, 4).Draw(t, "item")))
-			edit(h, next, rapid.SampledFrom([]protocol.ContextOperationVariant{
-				&protocol.SetInclusion{ContextTargets: named},
-				&protocol.SetInclusion{ContextTargets: named, Included: true},
-				&protocol.PruneByIndices{ContextTargets: named},
-				&protocol.Pin{ContextTargets: named, Pinned: true},
-			}).Draw(t, "operation"))
-			next++
+			if plan, err := h.Plan(draw.Draw(t), all); err == nil {
+				appendLines(h, newLine(next, protocol.LineContextEdit, h.Encode(plan)))
+				next++
+			}
 		}
 		read := again(t, h)
 		require.Equal(t, texts(h), texts(read))
+		require.Equal(t, h.Notification(), read.Notification())
 		for read.Undoable() != nil {
 			undo(read, next)
 			next++
 		}
-		require.Equal(t, before, texts(read))
+		require.Equal(t, before, read.Notification().Items)
 	})
 }

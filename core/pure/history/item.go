@@ -91,25 +91,26 @@ func (c *Item) Decode() protocol.ResponseItem {
 
 // Sent returns the item as the model receives it, with the text that an edit gave it.
 func (c *Item) Sent() protocol.ResponseItem {
-	if c.visibility.text == nil {
+	if c.visibility.Text == nil {
 		return c.Protocol()
 	}
-	return WithText(c.Decode(), *c.visibility.text)
+	return WithText(c.Decode(), *c.visibility.Text)
 }
 
 // Text returns the text of the item that costs tokens: the one that an edit gave it, or its own. The
 // decoded form does not stay in memory.
 func (c *Item) Text() string {
-	if c.visibility.text != nil {
-		return *c.visibility.text
+	if c.visibility.Text != nil {
+		return *c.visibility.Text
 	}
 	return ContentText(c.Decode())
 }
 
 // Peek returns JSON whose strings contain the text of the item. Line feeds between parts of the text are missing. It
-// returns nil if the item has to be decoded. The JSON is valid until another item is read.
+// returns nil if the item has to be decoded. The JSON is valid until another item is read. It overrides Peek of the
+// reference, whose JSON has the text before edits.
 func (c *Item) Peek() []byte {
-	if c.visibility.text != nil || c.role == call { // a call is its name and its arguments
+	if c.visibility.Text != nil || c.role == call { // a call is its name and its arguments
 		return nil
 	}
 	return c.Ref.Peek()
@@ -180,10 +181,10 @@ func (c *Item) Deleted() bool { return c.visibility.deleted }
 func (c *Item) Excluded() bool { return c.visibility.excluded }
 
 // Noted reports whether an edit that saves tokens excluded the item: its placeholder has a note.
-func (c *Item) Noted() bool { return c.visibility.excluded && c.visibility.note != "" }
+func (c *Item) Noted() bool { return c.visibility.excluded && c.visibility.PlaceholderNote != "" }
 
 // Replaced reports whether an edit gave the item another text.
-func (c *Item) Replaced() bool { return c.visibility.text != nil }
+func (c *Item) Replaced() bool { return c.visibility.Text != nil }
 
 // Pinned reports whether an edit pinned the item.
 func (c *Item) Pinned() bool { return c.visibility.pinned }
@@ -201,8 +202,8 @@ func (c *Item) Kept() bool { return c.Listed() && !c.visibility.excluded }
 // has more tokens than bytes.
 func (c *Item) MaxTokens() int64 {
 	bytes := int64(c.size) + int64(c.price) + int64(c.images)*imageTokens
-	if c.visibility.text != nil {
-		bytes += int64(len(*c.visibility.text))
+	if c.visibility.Text != nil {
+		bytes += int64(len(*c.visibility.Text))
 	}
 	return bytes + messageTokens
 }

@@ -64,8 +64,10 @@ func (h *History) ApplyEdit(line *Line) {
 		h.redo(e.Target)
 	case protocol.EditSummarize:
 		h.summarize(line, &e)
-	case protocol.EditExclude, protocol.EditInclude, protocol.EditDelete, protocol.EditPrune, protocol.EditMask,
-		protocol.EditPin, protocol.EditUnpin, protocol.EditReplace, protocol.EditApply, protocol.EditRestore:
+	default:
+		if _, known := effectOf(e.Op); !known && e.Op != protocol.EditApply && e.Op != protocol.EditRestore {
+			return
+		}
 		made := Edit{ordinal: line.Ordinal, changes: h.ChangesOf(&e), economy: e.Economy, ContextEdit: protocol.ContextEdit{
 			Op: e.Op, At: line.at(), SavedTokens: e.SavedTokens, ClientName: e.ClientName, Reason: e.Reason}}
 		if e.Op == protocol.EditRestore {
@@ -130,8 +132,12 @@ func (h *History) ChangesOf(e *protocol.StoredContextEdit) []Change {
 	case protocol.EditApply:
 		return h.combined(e.Edits)
 	}
+	effect, known := effectOf(e.Op)
+	if !known {
+		return nil
+	}
 	changes := make([]Change, 0, min(len(e.IDs), h.items.Len()))
-	last, returns := None, e.Op == protocol.EditInclude && e.Returns
+	last, returns := None, effect.returns && e.Returns
 	for i, id := range e.IDs {
 		place, found := h.Find(id)
 		if !found || place <= last || h.Item(place).visibility.hidden && !returns ||
@@ -141,7 +147,7 @@ func (h *History) ChangesOf(e *protocol.StoredContextEdit) []Change {
 		last = place
 		before := h.Item(place).visibility
 		after := before
-		after.apply(e, i)
+		after.apply(effect, e, i)
 		changes = append(changes, Change{int32(place), before, after})
 	}
 	return changes
@@ -152,7 +158,8 @@ func (h *History) ChangesOf(e *protocol.StoredContextEdit) []Change {
 func (h *History) combined(edits []protocol.StoredContextEdit) []Change {
 	var all []Change
 	for i := range edits {
-		if e := &edits[i]; isSimple(e.Op) {
+		e := &edits[i]
+		if effect, known := effectOf(e.Op); known && !effect.ofServer {
 			changes := h.ChangesOf(e)
 			h.applyChanges(changes)
 			all = append(all, changes...)
@@ -160,16 +167,6 @@ func (h *History) combined(edits []protocol.StoredContextEdit) []Change {
 	}
 	h.revertChanges(all)
 	return JoinChanges(all)
-}
-
-// isSimple reports whether an apply may contain an operation.
-func isSimple(op string) bool {
-	switch op {
-	case protocol.EditExclude, protocol.EditInclude, protocol.EditDelete, protocol.EditPrune, protocol.EditPin,
-		protocol.EditUnpin, protocol.EditReplace:
-		return true
-	}
-	return false
 }
 
 // BroughtBack returns the places of items that an edit included again or brought back into the list, or that an
@@ -287,16 +284,17 @@ func (h *History) redo(target int64) {
 // replaced since the last compaction. Pins stay. The summaries of trims go.
 func (h *History) Restorable() []Change {
 	var changes []Change
-	trimmed := h.trimmed()
+	trimmed, all := h.trimmed(), operations()
 	for _, place := range h.shownAnd(maps.Keys(trimmed)) {
 		before := h.at(place).visibility
 		wasHidden, trims := trimmed[place]
-		switch {
-		case trims && !wasHidden && !before.hidden:
-			changes = append(changes, Change{place, before, visibility{hidden: true}})
-		case before.hidden && !wasHidden, !before.hidden && !before.deleted && !before.excluded && before.text == nil:
-		default:
-			changes = append(changes, Change{place, before, visibility{pinned: before.pinned}})
+		if before.hidden && !wasHidden {
+			continue
+		}
+		after := before.restored(all)
+		after.hidden = trims && !wasHidden
+		if after != before {
+			changes = append(changes, Change{place, before, after})
 		}
 	}
 	return changes

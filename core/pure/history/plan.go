@@ -6,74 +6,39 @@ import (
 	"appserver/protocol"
 )
 
-// Plan is an edit before it is made.
-type Plan struct {
-	// Op is one of protocol's Edit constants.
-	Op   string
-	Text *string
-	// Places has the items that change, sorted. Without places the edit changes nothing.
-	Places []int
-	// Ignored is the number of targets that are not in the list.
-	Ignored int
-}
-
 // Turns selects turns: it returns a function that reports whether a turn is in the range. The function
 // receives "" for items that belong to no turn.
 type Turns func(*protocol.PruneRange) (selected func(turnID string) bool, err *protocol.Error)
 
 // Plan returns the effect of an operation now.
-func (h *History) Plan(operation protocol.ContextOperationVariant, turns Turns) (p Plan, err *protocol.Error) {
+func (h *History) Plan(operation protocol.ContextOperationVariant, turns Turns) (Plan, *protocol.Error) {
 	h.dropStaleCounts()
-	switch o := operation.(type) {
-	case *protocol.SetInclusion:
-		if o.Included {
-			p.Op = protocol.EditInclude
-			p.Places, p.Ignored, err = h.includable(o.ContextTargets)
-			break
-		}
-		p.Op = protocol.EditExclude
-		p.Places, p.Ignored, err = h.targets(o.ContextTargets)
-		p.Places = h.filter(p.Places, func(v visibility) bool { return !v.excluded })
-	case *protocol.PruneByIndices:
-		p.Op = protocol.EditDelete
-		p.Places, p.Ignored, err = h.targets(o.ContextTargets)
-	case *protocol.Prune:
-		p.Op = protocol.EditPrune
-		p.Places, err = h.prunable(o, turns)
-	case *protocol.Pin:
-		p.Op = protocol.EditUnpin
-		if o.Pinned {
-			p.Op = protocol.EditPin
-		}
-		p.Places, p.Ignored, err = h.targets(o.ContextTargets)
-		p.Places = h.filter(p.Places, func(v visibility) bool { return v.pinned != o.Pinned })
-	case *protocol.Replace:
-		p.Op, p.Text = protocol.EditReplace, &o.Text
-		p.Places, err = h.replaced(o)
-	}
-	return p, err
+	return planOf(operation, selection{h, turns})
 }
 
-// Encode returns the line of a planned edit. The deletion of a call also deletes its present output. A call and
-// its output return to the list together. The revision and the saved tokens are not set.
+// selection is the selector of a history.
+type selection struct {
+	*History
+	turns Turns
+}
+
+// Encode returns the line of a planned edit, with the items that change as well: the deletion of a call also deletes
+// its present output, and a call and its output return to the list together. The revision and the saved tokens are not
+// set.
 func (h *History) Encode(p Plan) protocol.StoredContextEdit {
-	places, returns := p.Places, false
-	switch p.Op {
-	case protocol.EditDelete:
-		places = h.withOutputs(places)
-	case protocol.EditInclude:
-		places = h.withHalves(places)
-		returns = slices.ContainsFunc(places, func(place int) bool { return !h.Item(place).Listed() })
+	places := p.Places
+	effect, _ := effectOf(p.Op)
+	if effect.companions != nil {
+		places = effect.companions(selection{History: h}, places)
 	}
-	e := protocol.StoredContextEdit{Op: p.Op, Text: p.Text, Returns: returns}
-	takesOut := p.Op == protocol.EditExclude || p.Op == protocol.EditPrune || p.Op == protocol.EditMask ||
-		p.Op == protocol.EditDelete
+	e := protocol.StoredContextEdit{Op: p.Op, Text: p.Text, Returns: effect.returns &&
+		slices.ContainsFunc(places, func(place int) bool { return !h.Item(place).Listed() })}
 	tokens := make([]int64, len(places))
 	outputs := false
 	for i, place := range places {
 		c := h.Item(place)
 		e.IDs = append(e.IDs, c.ID())
-		if takesOut && c.role == output {
+		if effect.takesOut && c.role == output {
 			tokens[i], outputs = h.Cost(place), true
 		}
 	}
@@ -139,24 +104,7 @@ func (h *History) includable(named protocol.ContextTargets) (places []int, ignor
 	return sortedUnique(places), ignored, nil
 }
 
-// nameByID returns an operation that names its items by ids instead of indices.
-func (h *History) nameByID(operation protocol.ContextOperationVariant) protocol.ContextOperationVariant {
-	switch o := operation.(type) {
-	case *protocol.SetInclusion:
-		return &protocol.SetInclusion{ContextTargets: h.idTargets(o.ContextTargets), Included: o.Included}
-	case *protocol.PruneByIndices:
-		return &protocol.PruneByIndices{ContextTargets: h.idTargets(o.ContextTargets)}
-	case *protocol.Pin:
-		return &protocol.Pin{ContextTargets: h.idTargets(o.ContextTargets), Pinned: o.Pinned}
-	case *protocol.Replace:
-		if o.Index != nil {
-			id := h.idTargets(protocol.ContextTargets{Indices: []int64{*o.Index}}).IDs[0]
-			return &protocol.Replace{ID: &id, Text: o.Text}
-		}
-	}
-	return operation
-}
-
+// idTargets returns targets with ids in place of indices.
 func (h *History) idTargets(named protocol.ContextTargets) protocol.ContextTargets {
 	ids := append([]string{}, named.IDs...)
 	list := h.Listed()
@@ -196,8 +144,8 @@ func (h *History) withHalves(places []int) []int {
 
 // prunable returns the places of the items that a prune excludes. Pinned items, and calls with a pinned
 // output, stay.
-func (h *History) prunable(p *protocol.Prune, turns Turns) ([]int, *protocol.Error) {
-	selected, err := h.selects(p.Range, turns)
+func (h selection) prunable(p *protocol.Prune) ([]int, *protocol.Error) {
+	selected, err := h.selects(p.Range, h.turns)
 	if err != nil {
 		return nil, err
 	}
@@ -251,10 +199,10 @@ func (h *History) beforeLastOutputs(n int) map[int]bool {
 	return before
 }
 
-// replaced returns the place of the item that a replace names, or nil if the item has the text already.
-func (h *History) replaced(r *protocol.Replace) ([]int, *protocol.Error) {
+// replaceable returns the place of the item that a replace names.
+func (h *History) replaceable(r *protocol.Replace) (place int, err *protocol.Error) {
 	if (r.Index == nil) == (r.ID == nil) {
-		return nil, protocol.InvalidParams("index", "name the item by `index` or by `id`")
+		return None, protocol.InvalidParams("index", "name the item by `index` or by `id`")
 	}
 	var named protocol.ContextTargets
 	if r.ID != nil {
@@ -265,14 +213,14 @@ func (h *History) replaced(r *protocol.Replace) ([]int, *protocol.Error) {
 	places, _, err := h.targets(named)
 	switch {
 	case err != nil:
-		return nil, err
+		return None, err
 	case len(places) == 0:
-		return nil, protocol.Refuse(protocol.KindItemNotFound,
+		return None, protocol.Refuse(protocol.KindItemNotFound,
 			"there is no such item in the context: read it again with context/getItems")
 	case !h.Item(places[0]).isReplaceable():
-		return nil, protocol.Refuse(protocol.KindNotReplaceable,
+		return None, protocol.Refuse(protocol.KindNotReplaceable,
 			"%s is of category %s: only tool outputs and reasoning can be replaced; exclude it instead",
 			h.Item(places[0]).ID(), h.Category(places[0]))
 	}
-	return h.filter(places, func(v visibility) bool { return v.text == nil || *v.text != r.Text }), nil
+	return places[0], nil
 }

@@ -28,7 +28,7 @@ func (h *History) Preview(
 	for _, w := range answer.WarningDetails {
 		answer.Warnings = append(answer.Warnings, w.Text)
 	}
-	v.revert()
+	v.revertAll()
 	return answer, err
 }
 
@@ -40,7 +40,7 @@ func (h *History) PlanAll(operations []protocol.ContextOperation, turns Turns) (
 ) {
 	v := trial{History: h, turns: turns}
 	err = v.run(operations)
-	v.revert()
+	v.revertAll()
 	return v.joined(), v.byID, err
 }
 
@@ -56,7 +56,7 @@ func (h *History) PlanFitting(operations []protocol.ContextOperation, turns Turn
 			refused = append(refused, err)
 		}
 	}
-	v.revert()
+	v.revertAll()
 	return v.joined(), refused
 }
 
@@ -72,7 +72,8 @@ type trial struct {
 	warnings []protocol.ContextWarning
 }
 
-func (v *trial) revert() {
+// revertAll reverts all operations.
+func (v *trial) revertAll() {
 	v.revertChanges(v.changes)
 	v.ChooseForms()
 	if v.unpair != nil {
@@ -100,7 +101,7 @@ func (v *trial) try(i int, o protocol.ContextOperationVariant) *protocol.Error {
 		return errorOfEdit(i, err)
 	}
 	v.warn(i, p)
-	v.byID = append(v.byID, protocol.ContextOperation{ContextOperationVariant: v.nameByID(o)})
+	v.byID = append(v.byID, protocol.ContextOperation{ContextOperationVariant: byID(o, selection{History: v.History})})
 	if len(p.Places) > 0 {
 		v.apply(v.Encode(p))
 	}
@@ -181,9 +182,9 @@ func (h *History) sentForms() map[int]sentForm {
 	for i := range h.Shown() {
 		switch v := h.Item(i).visibility; {
 		case h.InPrompt(i):
-			all[i] = sentForm{itself: true, text: v.text}
+			all[i] = sentForm{itself: true, text: v.Text}
 		case h.PlaceholderSent(i):
-			all[i] = sentForm{placeholder: true, omitted: v.omitted, note: v.note}
+			all[i] = sentForm{placeholder: true, omitted: v.omitted, note: v.PlaceholderNote}
 		}
 	}
 	return all

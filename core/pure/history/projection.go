@@ -99,9 +99,9 @@ func (p *projection) payload(place int) (payload json.RawMessage, same bool) {
 		return encode(p.at(c.pair).Answer(c.visibility.placeholder()))
 	case p.isOrphan(place) && c.Kept():
 		return nil, true
-	case !p.remains(place), c.encrypted && c.visibility.text != nil: // that reasoning is never sent
+	case !p.remains(place), c.encrypted && c.visibility.Text != nil: // that reasoning is never sent
 		return nil, false
-	case c.visibility.text != nil:
+	case c.visibility.Text != nil:
 		return encode(c.Sent())
 	}
 	return nil, true

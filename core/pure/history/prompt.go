@@ -77,7 +77,9 @@ func (h *History) outputOf(place int) protocol.ResponseItem {
 }
 
 // placeholder returns the text for an output that was taken out.
-func (v *visibility) placeholder() string { return PlaceholderText(int64(v.omitted), v.note) }
+func (v *visibility) placeholder() string {
+	return PlaceholderText(int64(v.omitted), v.PlaceholderNote)
+}
 
 // PlaceholderText returns the text for an output that was taken out: its cost in tokens, and a note or "".
 func PlaceholderText(tokens int64, note string) string {
@@ -90,7 +92,7 @@ func PlaceholderText(tokens int64, note string) string {
 // placeholderTokens returns the cost of the placeholder at a place, in tokens before the scale.
 func (h *History) placeholderTokens(place int) Tokens {
 	v := h.Item(place).visibility
-	if v.note == "" {
+	if v.PlaceholderNote == "" {
 		return LatinTokens(PlaceholderTokens)
 	}
 	return h.Count(v.placeholder())

@@ -26,8 +26,8 @@ func (h *History) ReadItem(id string) (answer protocol.ContextReadItemResponse, 
 	switch {
 	case h.PlaceholderSent(place):
 		answer.Sent = &[]protocol.ContextPart{textPart(c.visibility.placeholder())}
-	case h.InPrompt(place) && c.visibility.text != nil:
-		answer.Sent = new(partsOf(WithText(original, *c.visibility.text)))
+	case h.InPrompt(place) && c.visibility.Text != nil:
+		answer.Sent = new(partsOf(WithText(original, *c.visibility.Text)))
 	case h.InPrompt(place):
 		answer.Sent = &answer.Original
 	}

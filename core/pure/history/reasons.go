@@ -43,7 +43,7 @@ func (h *History) reasonOf(place int) protocol.ContextItemReason {
 		code = protocol.ReasonDeleted
 	case reason != "":
 		code = protocol.ContextReasonCode(reason)
-	case c.visibility.text != nil:
+	case c.visibility.Text != nil:
 		code = protocol.ReasonSentReplaced
 	}
 	text := reasonTexts[code]

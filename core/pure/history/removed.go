@@ -33,8 +33,8 @@ func (h *History) yieldRemoved(changes []Change, yield func(Removed) bool) {
 		}
 		seen[c.place] = true
 		r := Removed{int(c.place), item.Decode()}
-		if was.text != nil {
-			r.Item = WithText(r.Item, *was.text)
+		if was.Text != nil {
+			r.Item = WithText(r.Item, *was.Text)
 		}
 		if !yield(r) {
 			return

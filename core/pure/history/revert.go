@@ -7,7 +7,7 @@ import (
 	"appserver/protocol"
 )
 
-// Reverted has what the undo of a revert needs. It is valid while no item joins the history, except for summaries.
+// Reverted has the data for the undo of a revert. It is valid while no item joins the history, except for summaries.
 type Reverted struct {
 	// at is the index of the revert in the journal.
 	at int

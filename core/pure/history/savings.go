@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// Saving is what the edits in force keep out of each request from a revision on, in tokens.
+// Saving is the number of tokens that the edits in force keep out of each request, from a revision on.
 type Saving struct{ Revision, Tokens int64 }
 
 // savings has a Saving for each revision that changed it, oldest first.

@@ -65,7 +65,7 @@ func (h *History) reasoningNotSent(place int) protocol.NotSentReason {
 		return protocol.NotSentOtherAPI
 	case h.isRefused(c):
 		return protocol.NotSentRefused
-	case c.encrypted && c.visibility.text != nil:
+	case c.encrypted && c.visibility.Text != nil:
 		return protocol.NotSentReplaced
 	}
 	carrier := h.carrierOf(place)

@@ -75,14 +75,12 @@ type storedEdit struct {
 	Economy     *protocol.StoredEconomy
 }
 
-// changeColumns are the changes of an edit. Texts and Notes are those before the changes, NewTexts and NewNotes
-// those after them.
+// changeColumns are the changes of an edit. Marks are those before the changes, NewMarks those after them.
 type changeColumns struct {
 	Place               []int32
 	Before, After       []uint32
 	Omitted, NewOmitted []int32
-	Texts, NewTexts     map[int32]string
-	Notes, NewNotes     map[int32]string
+	Marks, NewMarks     map[int32]marks
 }
 
 // writeEdits writes the edits as JSON, because gob does not distinguish a pointer to 0 from nil, and then the changes
@@ -110,27 +108,16 @@ func (h *History) writeEdits(out *snapshot.Writer) {
 }
 
 func columnsOf(changes []Change) *changeColumns {
-	c := &changeColumns{Texts: map[int32]string{}, Notes: map[int32]string{},
-		NewTexts: map[int32]string{}, NewNotes: map[int32]string{}}
+	c := &changeColumns{Marks: map[int32]marks{}, NewMarks: map[int32]marks{}}
 	for i, change := range changes {
 		c.Place = append(c.Place, change.place)
 		c.Before, c.After = append(c.Before, change.before.flags()), append(c.After, change.after.flags())
 		c.Omitted = append(c.Omitted, change.before.omitted)
 		c.NewOmitted = append(c.NewOmitted, change.after.omitted)
-		change.before.addTexts(int32(i), c.Texts, c.Notes)
-		change.after.addTexts(int32(i), c.NewTexts, c.NewNotes)
+		change.before.addTo(c.Marks, int32(i))
+		change.after.addTo(c.NewMarks, int32(i))
 	}
 	return c
-}
-
-// addTexts adds the texts of a visibility to columns.
-func (v *visibility) addTexts(at int32, texts, notes map[int32]string) {
-	if v.text != nil {
-		texts[at] = *v.text
-	}
-	if v.note != "" {
-		notes[at] = v.note
-	}
 }
 
 func (h *History) readEdits(in *snapshot.Reader) {
@@ -161,8 +148,8 @@ func decodeChanges(content []byte) []Change {
 	for i := range int32(len(changes)) {
 		changes[i] = Change{
 			place:  c.Place[i],
-			before: visibilityOf(c.Before[i], c.Omitted[i], c.Notes[i], c.Texts[i]),
-			after:  visibilityOf(c.After[i], c.NewOmitted[i], c.NewNotes[i], c.NewTexts[i]),
+			before: visibilityOf(c.Before[i], c.Omitted[i], c.Marks[i]),
+			after:  visibilityOf(c.After[i], c.NewOmitted[i], c.NewMarks[i]),
 		}
 	}
 	return changes

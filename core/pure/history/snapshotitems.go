@@ -21,10 +21,8 @@ type itemColumns struct {
 	Turn  []int32
 	Turns []string
 	Calls map[int32]string
-	// Texts replace the items' own, Notes are parts of placeholders, Raw are items that no line has, UserItems
-	// the ids of the thread items that show messages of the user.
-	Texts     map[int32]string
-	Notes     map[int32]string
+	// Raw are items that no line has, UserItems the ids of the thread items that show messages of the user.
+	Marks     map[int32]marks
 	Raw       map[int32][]byte
 	UserItems map[int32]string
 }
@@ -57,7 +55,7 @@ const (
 func encodeItems(items []Item) (any, error) {
 	c := &itemColumns{
 		Model: map[int32]int32{}, Price: map[int32]int32{}, Calls: map[int32]string{},
-		Texts: map[int32]string{}, Notes: map[int32]string{}, Raw: map[int32][]byte{}, UserItems: map[int32]string{},
+		Marks: map[int32]marks{}, Raw: map[int32][]byte{}, UserItems: map[int32]string{},
 	}
 	turns := map[string]int32{}
 	for i := range items {
@@ -88,7 +86,7 @@ func (c *itemColumns) add(item *Item) error {
 	if item.callID != "" {
 		c.Calls[at] = item.callID
 	}
-	item.visibility.addTexts(at, c.Texts, c.Notes)
+	item.visibility.addTo(c.Marks, at)
 	if item.userItemID != "" {
 		c.UserItems[at] = item.userItemID
 	}
@@ -115,7 +113,7 @@ func (c *Item) flags() uint32 {
 
 func (v *visibility) flags() uint32 {
 	return bitOf(flagHidden, v.hidden) | bitOf(flagDeleted, v.deleted) | bitOf(flagExcluded, v.excluded) |
-		bitOf(flagPinned, v.pinned) | bitOf(flagReplaced, v.text != nil)
+		bitOf(flagPinned, v.pinned) | bitOf(flagReplaced, v.Text != nil)
 }
 
 func bitOf(bit uint32, set bool) uint32 {
@@ -125,13 +123,13 @@ func bitOf(bit uint32, set bool) uint32 {
 	return 0
 }
 
-func visibilityOf(flags uint32, omitted int32, note, text string) visibility {
+func visibilityOf(flags uint32, omitted int32, m marks) visibility {
 	v := visibility{
 		hidden: flags&flagHidden != 0, deleted: flags&flagDeleted != 0, excluded: flags&flagExcluded != 0,
-		pinned: flags&flagPinned != 0, omitted: omitted, note: note,
+		pinned: flags&flagPinned != 0, omitted: omitted, marks: m,
 	}
-	if flags&flagReplaced != 0 {
-		v.text = new(text)
+	if flags&flagReplaced != 0 && v.Text == nil { // gob does not distinguish a pointer to "" from nil
+		v.Text = new("")
 	}
 	return v
 }
@@ -169,6 +167,6 @@ func (c *itemColumns) item(i int32, lines *lineref.Source) Item {
 		native: flags&flagNative != 0, model: c.Model[i], price: c.Price[i], reported: flags&flagReported != 0,
 		raw: flags&flagRaw != 0, summary: flags&flagSummary != 0, ofPoint: flags&flagOfPoint != 0,
 		size: c.Size[i], images: c.Images[i], userItemID: c.UserItems[i],
-		visibility: visibilityOf(flags, c.Omitted[i], c.Notes[i], c.Texts[i]),
+		visibility: visibilityOf(flags, c.Omitted[i], c.Marks[i]),
 	}
 }

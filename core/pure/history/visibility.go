@@ -17,10 +17,7 @@ type visibility struct {
 	pinned   bool
 	// omitted is the number of tokens that the placeholder of an output names.
 	omitted int32
-	// note is the text of the placeholder after that number, or "".
-	note string
-	// text replaces the item's own text, unless it is nil.
-	text *string
+	marks
 }
 
 // Change is the effect of an edit on one item.
@@ -29,27 +26,15 @@ type Change struct {
 	before, after visibility
 }
 
-// apply applies the operation of an edit to its i-th item.
-func (v *visibility) apply(e *protocol.StoredContextEdit, i int) {
+// apply applies an edit with an effect to its i-th item.
+func (v *visibility) apply(effect effect, e *protocol.StoredContextEdit, i int) {
 	if i < len(e.Tokens) {
 		v.omitted = int32(min(max(e.Tokens[i], 0), maxTokens))
 	}
 	if i < len(e.Notes) {
-		v.note = e.Notes[i]
+		v.PlaceholderNote = e.Notes[i]
 	}
-	switch e.Op {
-	case protocol.EditExclude, protocol.EditPrune, protocol.EditMask:
-		v.excluded = true
-	case protocol.EditInclude:
-		v.excluded, v.omitted, v.note = false, 0, ""
-		v.hidden, v.deleted = v.hidden && !e.Returns, v.deleted && !e.Returns
-	case protocol.EditDelete:
-		v.deleted = true
-	case protocol.EditPin, protocol.EditUnpin:
-		v.pinned = e.Op == protocol.EditPin
-	case protocol.EditReplace:
-		v.text = e.Text
-	}
+	effect.apply(v, e)
 }
 
 // changesHidden reports whether changes hide items or bring them back.
@@ -71,7 +56,7 @@ func (v *visibility) state() protocol.ContextItemState {
 		return protocol.ItemDeleted
 	case v.excluded:
 		return protocol.ItemExcluded
-	case v.text != nil:
+	case v.Text != nil:
 		return protocol.ItemReplaced
 	}
 	return protocol.ItemIncluded

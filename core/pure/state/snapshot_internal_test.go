@@ -30,11 +30,7 @@ func TestSnapshotHasEveryFieldOfTheState(t *testing.T) {
 		Sandbox: protocol.SandboxPolicy{SandboxPolicyVariant: &protocol.DangerFullAccess{}}}
 	was := State{from: lineref.NewSource(lines)}
 	fields := fieldtest.Fields{Ignored: notDurable, Values: map[string]any{
-		"Meta": protocol.SessionMeta{ID: "id"}, "Settings": settings,
-		"Usage":       protocol.ThreadTokenUsage{Total: protocol.TokenUsageBreakdown{TotalTokens: 1}},
-		"Waiting":     &protocol.StoredWait{TurnID: "t", CallID: "c", AskedAt: 1, OutputSchema: []byte(`{}`)},
-		"Checkpoints": []Checkpoint{{At: 1}}, "FileChanges": []protocol.WorktreeChanges{{ID: "x"}},
-		"Spent": []ModelTokens{{history.Model{Provider: "p", Name: "m"}, protocol.TokenUsageBreakdown{TotalTokens: 1}}},
+		"Settings": settings,
 	}}
 	fields.Fill(t, &was)
 	was.requests.Append(request{7, lineref.Ref{Source: was.from, Line: 3, Part: lineref.Whole}})

@@ -17,7 +17,7 @@ import (
 // State is the durable state of one thread: all that follows from the lines of its rollout.
 type State struct {
 	Values
-	// Context has what the model receives, Transcript the turns that clients see. Their methods that
+	// Context has the items that the model receives, Transcript the turns that clients see. Their methods that
 	// change durable parts are called by Apply only.
 	Context    history.History
 	Transcript transcript.Transcript

@@ -34,7 +34,7 @@ func TestEditsKeepTheRest(t *testing.T) {
 		path  []string
 		value any
 		merge bool
-		// was and is are what changes of the text.
+		// was and is are the changed lines, before and after.
 		was, is string
 	}{
 		"value": {[]string{"model"}, "b", false, `model = "a"   # why`, `model = "b"   # why`},

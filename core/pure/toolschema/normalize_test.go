@@ -77,7 +77,7 @@ func TestNormalize(t *testing.T) {
 	}
 }
 
-// TestNormalizeTop has what the whole schema can be.
+// TestNormalizeTop has the forms of a whole schema.
 func TestNormalizeTop(t *testing.T) {
 	const a, b = `"a":{"type":"string","description":"a"}`, `"b":{"type":"integer","description":"b"}`
 	for name, tt := range map[string]struct{ give, want string }{

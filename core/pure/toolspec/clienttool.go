@@ -2,6 +2,7 @@ package toolspec
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 
 	"appserver/core/pure/toolschema"
@@ -62,8 +63,8 @@ const maxToolName = 64
 var toolName = pattern.New(`^[a-zA-Z0-9_-]+$`)
 
 // CheckDynamicTools rejects tools that cannot be offered to every model: by a wrong, long, duplicate
-// or built-in name, or by a schema that is no object.
-func CheckDynamicTools(specs []protocol.DynamicToolSpec) *protocol.Error {
+// or built-in name, or by a schema that is no object. builtIn has the names of the built-in tools, offered or not.
+func CheckDynamicTools(specs []protocol.DynamicToolSpec, builtIn []string) *protocol.Error {
 	seen := map[string]bool{}
 	for _, s := range specs {
 		if s.Type == protocol.DynamicToolNamespace && !toolName().MatchString(s.Name) {
@@ -78,7 +79,7 @@ func CheckDynamicTools(specs []protocol.DynamicToolSpec) *protocol.Error {
 			return errTool("dynamic tool name is longer than %d characters: %s", maxToolName, t.Name)
 		case seen[t.Name]:
 			return errTool("duplicate dynamic tool name: %s", t.Name)
-		case builtIn(t.Name):
+		case IsShell(t.Name) || slices.Contains(builtIn, t.Name):
 			return errTool("dynamic tool name is that of a built-in tool: %s", t.Name)
 		}
 		seen[t.Name] = true

@@ -4,7 +4,8 @@
 //
 // # Tools
 //
-// [Selection.Specs] returns the built-in tools, in the order of the prompt:
+// Each built-in tool has a specification and a function that decodes its arguments. Package core has the table that
+// joins a tool with the action of its calls:
 //
 //	shell                  runs a script and waits for its end
 //	apply_patch            changes files

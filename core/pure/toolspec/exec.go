@@ -9,7 +9,14 @@ import (
 	"appserver/core/pure/command"
 )
 
-var execSpec = Spec{
+// The names of the tools for commands in the background.
+const (
+	ExecCommand = "exec_command"
+	WriteStdin  = "write_stdin"
+)
+
+// ExecSpec describes the tool exec_command.
+var ExecSpec = Spec{
 	Name: ExecCommand,
 	Description: "Runs a command, returning its output, or a session ID if it still runs after yield_time_ms. " +
 		"A session continues in the background, also after your answer. Use write_stdin to interact with it.",
@@ -27,7 +34,8 @@ var execSpec = Spec{
 const maxOutputTokens = `"max_output_tokens":{"type":"integer",` +
 	`"description":"Tokens of output to return, at most 10000."}`
 
-var stdinSpec = Spec{
+// StdinSpec describes the tool write_stdin.
+var StdinSpec = Spec{
 	Name: WriteStdin,
 	Description: "Writes characters to a session of exec_command, or waits for it. " +
 		"Returns the output since the last call. The characters \"\\u0003\" interrupt the command.",

@@ -6,7 +6,11 @@ import (
 	"path/filepath"
 )
 
-var imageSpec = Spec{
+// ViewImage is the name of the tool that shows an image to the model.
+const ViewImage = "view_image"
+
+// ImageSpec describes the tool view_image.
+var ImageSpec = Spec{
 	Name:        ViewImage,
 	Description: "Shows you an image file of the user's machine: PNG, JPEG, GIF or WebP.",
 	Parameters: json.RawMessage(`{"type":"object","properties":{` +

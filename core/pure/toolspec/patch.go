@@ -6,7 +6,11 @@ import (
 	"strings"
 )
 
-var patchSpec = Spec{
+// ApplyPatch is the name of the tool that changes files.
+const ApplyPatch = "apply_patch"
+
+// PatchSpec describes the tool apply_patch.
+var PatchSpec = Spec{
 	Name: ApplyPatch,
 	Description: "Adds, changes, moves and deletes files with a patch. Either all of it is applied, or none. " +
 		"The patch begins with the line \"*** Begin Patch\" and ends with \"*** End Patch\". Each file has a header: " +

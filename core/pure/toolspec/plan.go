@@ -8,7 +8,11 @@ import (
 	"appserver/protocol"
 )
 
-var planSpec = Spec{
+// UpdatePlan is the name of the tool that shows a plan.
+const UpdatePlan = "update_plan"
+
+// PlanSpec describes the tool update_plan.
+var PlanSpec = Spec{
 	Name: UpdatePlan,
 	Description: "Shows the user the plan for the task: its steps and their status. " +
 		"At most one step can be in_progress at a time.",

@@ -9,7 +9,11 @@ import (
 	"appserver/protocol"
 )
 
-var questionsSpec = Spec{
+// RequestUserInput is the name of the tool that asks the user to choose.
+const RequestUserInput = "request_user_input"
+
+// QuestionsSpec describes the tool request_user_input.
+var QuestionsSpec = Spec{
 	Name: RequestUserInput,
 	Description: "Asks the user one to three short questions with answers to choose from, and waits for the answers. " +
 		"The user can always answer in other words, so do not offer an option for that. " +

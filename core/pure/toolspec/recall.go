@@ -9,6 +9,9 @@ import (
 	"appserver/platform/excerpt"
 )
 
+// Recall is the name of the tool that searches what left the context.
+const Recall = "recall"
+
 // RecallSpec describes the tool recall.
 var RecallSpec = Spec{
 	Name: Recall,

@@ -12,6 +12,12 @@ import (
 	"appserver/protocol"
 )
 
+// The names of the tools for tools of servers that are not listed in the request.
+const (
+	ToolSearch = "tool_search"
+	CallTool   = "call_tool"
+)
+
 const (
 	// DefaultFound is the number of tools that a search returns if the model names none, and maxFound the most.
 	DefaultFound, maxFound = 8, 20
@@ -29,8 +35,8 @@ func SearchSpec(servers string) Spec {
 	}
 }
 
-// callSpec describes the tool call_tool.
-var callSpec = Spec{
+// CallSpec describes the tool call_tool.
+var CallSpec = Spec{
 	Name:        CallTool,
 	Description: "Calls a tool that " + ToolSearch + " has found.",
 	Parameters: json.RawMessage(`{"type":"object","properties":{"name":{"type":"string",` +

@@ -15,6 +15,9 @@ import (
 	"appserver/protocol"
 )
 
+// Shell is the name of the tool that runs a script and waits for its end.
+const Shell = "shell"
+
 // IsShell reports whether models call the shell by this name: by one of the offered names, or by a
 // name in histories of other programs.
 func IsShell(name string) bool {
@@ -31,6 +34,12 @@ const (
 	// maxTimeout is the longest timeout that a call can name.
 	maxTimeout = 24 * time.Hour
 )
+
+// ShellSpec returns the tool shell.
+func ShellSpec() Spec { return shellSpec(permissions) }
+
+// ReviewSpecs returns the tools of a reviewer: the shell, which cannot leave the sandbox.
+func ReviewSpecs() []Spec { return []Spec{shellSpec("")} }
 
 // shellSpec returns the shell, with the parameter that asks to run outside of the sandbox or without it.
 func shellSpec(permissions string) Spec {

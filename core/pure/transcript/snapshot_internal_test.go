@@ -28,10 +28,8 @@ var notDurable = map[string]string{
 func TestSnapshotHasEveryFieldOfTheTranscript(t *testing.T) {
 	lines := lineref.NewSource(noLines{})
 	fields := fieldtest.Fields{Ignored: notDurable, Values: map[string]any{
-		"Turn.items":  []Item{{}},
-		"Err":         &protocol.TurnError{Message: "x", Misalignment: json.RawMessage("null")},
-		"UsageBefore": protocol.ThreadTokenUsage{Last: protocol.TokenUsageBreakdown{TotalTokens: 1}},
-		"more":        []lineref.Ref{{Source: lines, Line: 2, Part: lineref.Whole}},
+		"CodexErrorInfo": &protocol.CodexErrorInfo{Kind: "x"}, // the other fields exclude each other
+		"more":           []lineref.Ref{{Source: lines, Line: 2, Part: lineref.Whole}},
 	}}
 	var was, now Transcript
 	fields.Fill(t, &was)

@@ -92,7 +92,8 @@ func (r *Item) IsMessage() bool { return r.speaker == user || r.speaker == agent
 var partMark = []byte(`"text"`)
 
 // Peek returns JSON whose strings contain the text of a message. Line feeds between parts of the text are missing. It
-// returns nil if the item has to be decoded. The JSON is valid until another item is read.
+// returns nil if the item has to be decoded. The JSON is valid until another item is read. It overrides Peek of the
+// reference, whose JSON can have more than one part.
 func (r *Item) Peek() []byte {
 	text := r.Ref.Peek()
 	if r.speaker == agent && bytes.Count(text, partMark) > 1 {

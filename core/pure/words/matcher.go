@@ -51,14 +51,6 @@ func (m *Matcher) matches(word string) []Match {
 	return found
 }
 
-// Tally has the length of a text in words, and for each term of a question how often the text has it, and the
-// greatest similarity of another word.
-type Tally struct {
-	Length  float64
-	Has     []float64
-	Similar []float64
-}
-
 // Tally returns the tally of an empty text.
 func (m *Matcher) Tally() *Tally {
 	return &Tally{Has: make([]float64, len(m.exact)), Similar: make([]float64, len(m.exact))}

@@ -16,6 +16,14 @@ func Rarity(all, texts float64) float64 { return math.Log(1 + (all+1)/(texts+0.5
 // Weights are the rarity of a term, and the rarity of a term similar to it.
 type Weights struct{ Exact, Similar float64 }
 
+// Tally has the length of a text in words, and for each term of a question how often the text has it, and the
+// greatest similarity of another word.
+type Tally struct {
+	Length  float64
+	Has     []float64
+	Similar []float64
+}
+
 // Score returns the score of a text by BM25 among texts of a mean length. A similar term counts when the text has
 // not the term itself, with a lower weight.
 func (t *Tally) Score(weights []Weights, mean float64) (score float64) {

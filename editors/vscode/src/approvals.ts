@@ -6,6 +6,7 @@ import { plural, visible } from "../../../web/src/lib/format.ts";
 /** maxText is the number of characters of a command that a notification shows in full. */
 const maxText = 240;
 
+/** Decision is an answer of the user. */
 export type Decision = "accept" | "acceptForSession" | "decline";
 
 /** Ui shows a question and returns the title of the chosen button, or undefined if it was closed without an answer. */
@@ -17,16 +18,19 @@ export interface Ui {
 	late(): void;
 }
 
-/** Question is what a notification shows. */
+/** Question is the content of a notification. */
 export interface Question {
 	threadId: string;
 	text: string;
-	/** complete is set if the text shows everything that is accepted. Otherwise the question has no button to accept it. */
+	/**
+	 * complete is set if the text shows everything that is accepted. Otherwise the question has no button to accept it.
+	 */
 	complete: boolean;
 	/** session is set if the decision can be remembered. */
 	session: boolean;
 }
 
+/** titles are the buttons of a question. */
 export const titles = { accept: "Accept", acceptForSession: "Accept for Session", decline: "Decline", show: "Show" } as const;
 
 // The editor shows one paragraph, and makes links of this syntax.

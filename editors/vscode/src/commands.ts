@@ -32,7 +32,8 @@ export async function excludeSelection(session: Session, folder: string | undefi
 	}
 	const { thread } = await session.call("thread/read", { threadId, includeTurns: false });
 	const path = editor.document.uri.scheme === "file" ? editor.document.uri.fsPath : "";
-	const { found, revision } = await find(session.call, threadId, thread.cwd, { text: editor.document.getText(editor.selection), path });
+	const { found, revision } =
+		await find(session.call, threadId, thread.cwd, { text: editor.document.getText(editor.selection), path });
 	const name = thread.name || thread.preview || "the thread";
 	if (found.length === 0) {
 		void vscode.window.showInformationMessage(`No item in the context of "${name}" has this text or reads this file.`);
@@ -48,7 +49,8 @@ export async function excludeSelection(session: Session, folder: string | undefi
 function rowOf(found: Found): Row {
 	const { item, match, reads } = found;
 	const icon = { toolCall: "terminal", toolOutput: "output", userMessage: "account", reasoning: "lightbulb" }[item.category as string] ?? "comment";
-	const facts = [plural(item.tokens, "token"), match === "" ? "" : "has the text", reads ? readsText(item) : "", item.pinned ? "pinned" : ""];
+	const facts = [plural(item.tokens, "token"), match === "" ? "" : "has the text", reads ? readsText(item)
+		: "", item.pinned ? "pinned" : ""];
 	return {
 		label: `$(${icon}) ${plain(item.toolName ?? "")} ${categoryNames[item.category] ?? item.category}`,
 		description: facts.filter(Boolean).join(" · "),
@@ -71,7 +73,8 @@ async function exclude(session: Session, threadId: string, revision: number, cho
 	const ids = chosen.map((f) => f.item.id);
 	try {
 		const before = await session.call("context/getUsage", { threadId });
-		const done = await session.call("context/setInclusion", { threadId, ids, included: false, expectedRevision: revision });
+		const done = await session.call("context/setInclusion",
+			{ threadId, ids, included: false, expectedRevision: revision });
 		const saved = before.usage.promptTokens - done.usage.promptTokens;
 		const text = `${plural(done.changed, "item")} excluded: the next request is ${count(saved)} tokens smaller.`;
 		const undo = await vscode.window.showInformationMessage(text, "Undo");

@@ -1,12 +1,15 @@
 // The items of the context that have the selection of an editor, or that read its file.
 
-import type { ContextGetItemsResponse, ContextItem, ContextReadItemResponse, ContextSearchParams, ContextSearchResponse } from "../../../schema/ts/index.ts";
+import type { ContextGetItemsResponse, ContextItem, ContextReadItemResponse, ContextSearchParams,
+	ContextSearchResponse } from "../../../schema/ts/index.ts";
+import { textOfParts } from "../../../web/src/lib/format.ts";
 import type { Call } from "./rpc.ts";
 
 /** maxQuery is the longest text that the server searches. */
 const maxQuery = 1000;
 const pageSize = 1000;
 
+/** Selection is the text that the user selected in an editor. */
 export interface Selection {
 	/** text is the selected text. It may be empty. */
 	text: string;
@@ -21,6 +24,7 @@ export interface Found {
 	reads: boolean;
 }
 
+/** Findings are the items that have a selection, at a revision of the context. */
 export interface Findings {
 	revision: number;
 	found: readonly Found[];
@@ -37,7 +41,7 @@ export function queryOf(text: string): string {
 async function keepWhole(call: Call, threadId: string, text: string, matches: Map<string, string>): Promise<void> {
 	for (const id of [...matches.keys()]) {
 		const { sent, original }: ContextReadItemResponse = await call("context/readItem", { threadId, id });
-		if (!(sent ?? original).map((p) => p.text ?? "").join("\n").includes(text)) matches.delete(id);
+		if (!textOfParts(sent ?? original).includes(text)) matches.delete(id);
 	}
 }
 

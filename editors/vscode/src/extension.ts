@@ -1,5 +1,5 @@
-// The extension: it starts the server, shows the workbench's page in a tab and in a view of the side bar, and is a client
-// of the server itself.
+// The extension: it starts the server, shows the workbench's page in a tab and in a view of the side bar, and is a
+// client of the server itself.
 
 import * as vscode from "vscode";
 import { homedir } from "node:os";
@@ -16,10 +16,12 @@ const threadKey = "appserver.thread";
 
 let app: App | null = null;
 
+/** activate starts the extension. The editor calls it once. */
 export function activate(context: vscode.ExtensionContext): void {
 	app = new App(context);
 }
 
+/** deactivate stops the server. The editor waits for it, but not for the subscriptions of the extension. */
 export function deactivate(): Promise<void> | undefined {
 	return app?.dispose();
 }
@@ -49,7 +51,8 @@ class App {
 			ended: (reason, delayMs) => void this.ended(reason, delayMs),
 		});
 		const run = (name: string, action: () => unknown) =>
-			vscode.commands.registerCommand(name, () => Promise.resolve(action()).catch((e: Error) => vscode.window.showErrorMessage(e.message)));
+			vscode.commands.registerCommand(name, () => Promise.resolve(action())
+				.catch((e: Error) => vscode.window.showErrorMessage(e.message)));
 		context.subscriptions.push(
 			this.log, this.gauge,
 			run("appserver.open", () => this.openTab()),
@@ -87,7 +90,8 @@ class App {
 			this.panel.tab.reveal();
 			return this.panel.page;
 		}
-		return this.adopt(vscode.window.createWebviewPanel(viewType, "Workbench", vscode.ViewColumn.Active, { retainContextWhenHidden: true }));
+		return this.adopt(vscode.window.createWebviewPanel(viewType, "Workbench", vscode.ViewColumn.Active,
+			{ retainContextWhenHidden: true }));
 	}
 
 	/** adopt shows the page in a tab. retainContextWhenHidden keeps the page while the tab is in the background. */

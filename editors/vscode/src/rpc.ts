@@ -19,6 +19,7 @@ export interface Handlers {
 /** Call sends requests. It is the part of Rpc that reads and edits threads. */
 export type Call = <M extends keyof Methods>(method: M, params: Methods[M]["params"]) => Promise<Methods[M]["result"]>;
 
+/** Rpc is the extension as a client of the server. */
 export class Rpc {
 	readonly port: Port;
 	private nextId = 1;

@@ -20,6 +20,7 @@ export interface Command {
 	cwd: string | undefined;
 }
 
+/** Events are the messages and the end of the server that no request caused. */
 export interface Events {
 	started(): void;
 	line(text: string): void;
@@ -62,6 +63,7 @@ export function reasonOf(status: number | null, signal: string | null, errors: s
 	return `appserver ${how}${last === "" ? "" : `: ${last}`}`;
 }
 
+/** Server starts the program, and starts it again after it ended. */
 export class Server {
 	private child: ChildProcessWithoutNullStreams | null = null;
 	private failures = 0;

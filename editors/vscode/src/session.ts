@@ -7,6 +7,7 @@ import type { Page } from "./page.ts";
 import { Rpc, type Call } from "./rpc.ts";
 import { Threads } from "./threads.ts";
 
+/** SessionEvents are the changes of a session that the editor shows. */
 export interface SessionEvents extends Ui {
 	current(threadId: string): void;
 	usage(usage: ContextUsage | null): void;
@@ -14,6 +15,7 @@ export interface SessionEvents extends Ui {
 	failed(reason: string): void;
 }
 
+/** Session is one run of the server, shared by the pages and the extension. */
 export class Session {
 	readonly threads: Threads;
 	private readonly mux: Mux;
@@ -23,7 +25,8 @@ export class Session {
 	/** ready is fulfilled when the server has accepted the extension as its client. */
 	readonly ready: Promise<void>;
 
-	constructor(send: (text: string) => void, private readonly events: SessionEvents, threadId: string | null, version: string) {
+	constructor(send: (text: string) => void, private readonly events: SessionEvents, threadId: string | null,
+		version: string) {
 		this.threads = new Threads({
 			current: (id) => {
 				events.current(id);
@@ -65,7 +68,8 @@ export class Session {
 	/** latest returns the thread that a page opened last, or else the newest one of a folder, or null. */
 	async latest(folder: string | undefined): Promise<string | null> {
 		if (this.threads.current !== null) return this.threads.current;
-		const page = await this.call("thread/list", { limit: 1, sortKey: "updated_at", modelProviders: [], cwd: folder ?? null });
+		const page = await this.call("thread/list",
+			{ limit: 1, sortKey: "updated_at", modelProviders: [], cwd: folder ?? null });
 		return page.data[0]?.id ?? null;
 	}
 

@@ -2,6 +2,7 @@
 
 import type { ContextUsage, ServerNotification } from "../../../schema/ts/index.ts";
 import { count, percent, short } from "../../../web/src/lib/format.ts";
+import { highShare, windowOf } from "../../../web/src/lib/window.ts";
 import type { Mux, Port, Watcher } from "./mux.ts";
 
 /** ThreadEvents are called when the state that the editor shows changes. */
@@ -88,13 +89,10 @@ export interface Gauge {
 	high: boolean;
 }
 
-const fallbackWindow = 128_000;
-const highShare = 0.9;
-
 /** gaugeOf returns the gauge of a context, or without a context the one of no thread. */
 export function gaugeOf(usage: ContextUsage | null): Gauge {
 	if (!usage) return { text: "$(dashboard) appserver", tooltip: "Show the context of the thread", high: false };
-	const window = usage.modelContextWindow ?? fallbackWindow;
+	const window = windowOf(usage);
 	const share = usage.promptTokens / window;
 	const assumed = usage.modelContextWindow === null ? " (assumed)" : "";
 	return {

@@ -50,7 +50,8 @@ beforeEach(() => {
 });
 
 test("a command is shown with its folder and the reason, and each button sends its decision", async () => {
-	for (const [title, decision] of [[titles.accept, "accept"], [titles.acceptForSession, "acceptForSession"], [titles.decline, "decline"]] as const) {
+	for (const [title, decision] of [[titles.accept, "accept"], [titles.acceptForSession, "acceptForSession"],
+		[titles.decline, "decline"]] as const) {
 		const done = approvals.ask(command("touch x"));
 		assert.equal(asked[0]!.text, "May this command run? touch x (in /src) – May I?");
 		assert.deepEqual(asked[0]!.titles, ["Accept", "Accept for Session", "Decline", "Show"]);

@@ -51,7 +51,8 @@ test("items with the text, calls of the file and their outputs are found, if the
 	}) as unknown as Call;
 	const { found, revision } = await find(call, "t", "/p", { text: "slug", path: "/p/a.py" });
 	assert.equal(revision, 4);
-	assert.deepEqual(found.map((f) => [f.item.id, f.match, f.reads]), [["r1", "", true], ["r2", "", true], ["r3", "x slug y", false]]);
+	assert.deepEqual(found.map((f) => [f.item.id, f.match, f.reads]),
+		[["r1", "", true], ["r2", "", true], ["r3", "x slug y", false]]);
 	assert.deepEqual(queries.map((q) => (q as { regex?: boolean }).regex ?? false), [false, true]);
 });
 
@@ -61,7 +62,8 @@ test("a selection that is longer than a query is compared as a whole", async () 
 	const call = ((method: string, params: { id: string }) => {
 		switch (method) {
 			case "context/getItems": return Promise.resolve({ revision: 1, items: [item(0, "toolOutput"), item(1, "toolOutput")], nextCursor: null });
-			case "context/readItem": return Promise.resolve({ sent: null, original: [{ type: "text", text: texts[params.id] }] });
+			case "context/readItem": return Promise.resolve({ sent: null,
+				original: [{ type: "text", text: texts[params.id] }] });
 		}
 		return Promise.resolve({ data: [{ id: "r0", before: "", match: head, after: "" }, { id: "r1", before: "", match: head, after: "" }], nextCursor: null });
 	}) as unknown as Call;

@@ -75,7 +75,9 @@ test("a rejected handshake is an error for each client, and the next one is sent
 test("notifications and requests of the server reach all clients", () => {
 	serve({ method: "turn/started", params: {} });
 	serve(approval(0));
-	for (const client of [host, page]) assert.deepEqual(client.got.map((m) => m.method), ["turn/started", "item/commandExecution/requestApproval"]);
+	for (const client of [host, page]) {
+		assert.deepEqual(client.got.map((m) => m.method), ["turn/started", "item/commandExecution/requestApproval"]);
+	}
 });
 
 test("the first answer to a request is sent, and later ones are dropped", () => {
@@ -101,7 +103,8 @@ test("a client that comes later gets the open requests after its handshake", () 
 	host.port.send({ id: 1, result: {} });
 	const later = new FakeClient(mux);
 	later.port.send({ id: 1, method: "initialize", params: {} });
-	assert.deepEqual(later.got.map((m) => [m.id, m.method]), [[1, undefined], [0, "item/commandExecution/requestApproval"]]);
+	assert.deepEqual(later.got.map((m) => [m.id, m.method]),
+		[[1, undefined], [0, "item/commandExecution/requestApproval"]]);
 });
 
 test("the server keeps a subscription until the last client has ended it", () => {

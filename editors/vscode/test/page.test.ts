@@ -17,7 +17,8 @@ let page: Page;
 beforeEach(() => {
 	got = [];
 	sent = [];
-	mux = new Mux((text) => sent.push(JSON.parse(text) as Message), { followed: () => undefined, unfollowed: () => undefined });
+	mux = new Mux((text) => sent.push(JSON.parse(text) as Message),
+		{ followed: () => undefined, unfollowed: () => undefined });
 	page = new Page({ html: "", cspSource: "", postMessage: (m) => Promise.resolve(got.push(m) > 0) });
 });
 
@@ -53,7 +54,8 @@ test("the page learns the end of the server, and its next link waits for the nex
 	assert.deepEqual(got.at(-1), { kind: "closed", link: 1 });
 	page.receive({ kind: "open", link: 2 });
 	page.receive({ kind: "message", link: 1, text: '{"id":1,"method":"late"}' });
-	const next = new Mux((text) => sent.push(JSON.parse(text) as Message), { followed: () => undefined, unfollowed: () => undefined });
+	const next = new Mux((text) => sent.push(JSON.parse(text) as Message),
+		{ followed: () => undefined, unfollowed: () => undefined });
 	page.connected(next);
 	assert.deepEqual(got.at(-1), { kind: "opened", link: 2 });
 	assert.deepEqual(sent, []);

@@ -38,7 +38,8 @@ class Run {
 	}
 }
 
-const program = (script: string): Command => ({ path: process.execPath, args: ["-e", script], env: { GREETING: "hello" }, cwd: undefined });
+const program = (script: string): Command =>
+	({ path: process.execPath, args: ["-e", script], env: { GREETING: "hello" }, cwd: undefined });
 const echo = `process.stdin.on("data", (d) => process.stdout.write(process.env.GREETING + " " + d)).on("end", () => process.exit(0))`;
 
 test("lines are split wherever the bytes are, and empty ones are left out", () => {

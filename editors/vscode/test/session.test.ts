@@ -5,7 +5,9 @@ import { test } from "node:test";
 import type { Message } from "../src/mux.ts";
 import { Session, type SessionEvents } from "../src/session.ts";
 
-/** FakeServer answers each request by a table, as soon as it is sent. Methods that are not in the table are rejected. */
+/**
+ * FakeServer answers each request by a table, as soon as it is sent. Methods that are not in the table are rejected.
+ */
 class FakeServer {
 	readonly sent: Message[] = [];
 	readonly seen: string[] = [];
@@ -14,7 +16,8 @@ class FakeServer {
 
 	constructor(results: Record<string, unknown>, threadId: string | null) {
 		const events: SessionEvents = {
-			ask: () => new Promise((choose) => (this.choose = choose)), show: () => undefined, late: () => this.seen.push("late"),
+			ask: () => new Promise((choose) => (this.choose = choose)), show: () => undefined,
+			late: () => this.seen.push("late"),
 			current: (id) => this.seen.push(`current ${id}`),
 			usage: (u) => this.seen.push(`usage ${u?.promptTokens ?? "none"}`),
 			failed: (reason) => this.seen.push(`failed ${reason}`),
@@ -23,7 +26,8 @@ class FakeServer {
 			const m = JSON.parse(text) as Message;
 			this.sent.push(m);
 			if (m.id === undefined) return;
-			const response = m.method! in results ? { result: results[m.method!] } : { error: { code: 1, message: `no ${m.method}` } };
+			const response = m.method! in results ? { result: results[m.method!] }
+				: { error: { code: 1, message: `no ${m.method}` } };
 			queueMicrotask(() => this.session.receive(JSON.stringify({ id: m.id, ...response })));
 		}, events, threadId, "1");
 	}
@@ -36,7 +40,8 @@ class FakeServer {
 const usage = { usage: { promptTokens: 5 } };
 
 test("the thread of the last run is resumed, and the gauge shows its usage", async () => {
-	const server = new FakeServer({ initialize: {}, "thread/resume": { thread: { id: "a" } }, "context/getUsage": usage }, "a");
+	const server = new FakeServer({ initialize: {}, "thread/resume": { thread: { id: "a" } }, "context/getUsage": usage },
+		"a");
 	await server.session.ready;
 	assert.deepEqual(server.methods, ["initialize", "initialized", "thread/resume", "context/getUsage"]);
 	assert.deepEqual(server.seen, ["usage 5"]);

@@ -27,7 +27,8 @@ function open(threadId: string, former?: string): void {
 	if (former) page.send({ id: 2, method: "thread/unsubscribe", params: { threadId: former } });
 }
 
-const unsubscribed = () => sent.filter((m) => m.method === "thread/unsubscribe").map((m) => (m.params as { threadId: string }).threadId);
+const unsubscribed = () => sent.filter((m) => m.method === "thread/unsubscribe")
+	.map((m) => (m.params as { threadId: string }).threadId);
 
 beforeEach(() => {
 	sent = [];
@@ -72,7 +73,8 @@ test("the current thread is followed when the page is closed", () => {
 test("the gauge has the usage of the current thread only", () => {
 	open("a");
 	for (const threadId of ["a", "b"]) {
-		threads.notice({ method: "ContextItems", params: { threadId, usage: usage(threadId === "a" ? 7 : 9, null) } } as unknown as ServerNotification);
+		threads.notice({ method: "ContextItems", params: { threadId, usage: usage(threadId === "a" ? 7 : 9, null) } } as
+			unknown as ServerNotification);
 	}
 	threads.notice({ method: "thread/archived", params: { threadId: "a" } } as unknown as ServerNotification);
 	assert.deepEqual(usages.map((u) => u?.promptTokens ?? null), [null, 7, null]);

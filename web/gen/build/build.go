@@ -9,9 +9,12 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"strconv"
 	"strings"
 
 	"github.com/evanw/esbuild/pkg/api"
+
+	"appserver/protocol"
 )
 
 // Files builds the page below dir, the folder web of the repository. The keys are slash-separated
@@ -21,13 +24,19 @@ func Files(dir string) (map[string][]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	result := api.Build(options(root))
-	if len(result.Errors) > 0 {
-		return nil, errors.New(strings.Join(api.FormatMessages(result.Errors, api.FormatMessagesOptions{}), "\n"))
+	o := options(root)
+	later, err := loadedLater(o)
+	if err != nil {
+		return nil, err
+	}
+	o.Plugins = []api.Plugin{afterMain(filepath.Join(root, "src", "main.tsx"), later)}
+	bundled, err := bundle(o)
+	if err != nil {
+		return nil, err
 	}
 	files := map[string][]byte{}
-	names := map[string]string{}
-	for _, f := range result.OutputFiles {
+	names := map[string]string{} // the addresses in index.html by the names without hash
+	for _, f := range bundled.OutputFiles {
 		name, err := filepath.Rel(filepath.Join(root, "dist"), f.Path)
 		if err != nil {
 			return nil, err
@@ -52,6 +61,15 @@ func Files(dir string) (map[string][]byte, error) {
 	return files, nil
 }
 
+// bundle runs esbuild. Its error has all messages of esbuild.
+func bundle(o api.BuildOptions) (api.BuildResult, error) {
+	result := api.Build(o)
+	if len(result.Errors) > 0 {
+		return result, errors.New(strings.Join(api.FormatMessages(result.Errors, api.FormatMessagesOptions{}), "\n"))
+	}
+	return result, nil
+}
+
 func options(root string) api.BuildOptions {
 	return api.BuildOptions{
 		AbsWorkingDir:     root,
@@ -73,6 +91,51 @@ func options(root string) api.BuildOptions {
 		NodePaths:         []string{filepath.Join(root, "vendor")},
 		TsconfigRaw:       "{}",
 	}
+}
+
+// loadedLater returns the files that the page loads with import(), as absolute paths.
+func loadedLater(o api.BuildOptions) (map[string]bool, error) {
+	o.Metafile = true
+	result, err := bundle(o)
+	if err != nil {
+		return nil, err
+	}
+	var meta struct {
+		Inputs map[string]struct {
+			Imports []struct {
+				Path string `json:"path"`
+				Kind string `json:"kind"`
+			} `json:"imports"`
+		} `json:"inputs"`
+	}
+	if err := protocol.Unmarshal([]byte(result.Metafile), &meta); err != nil {
+		return nil, fmt.Errorf("metafile of esbuild: %w", err)
+	}
+	later := map[string]bool{}
+	for _, input := range meta.Inputs {
+		for _, i := range input.Imports {
+			if i.Kind == "dynamic-import" {
+				later[filepath.Join(o.AbsWorkingDir, filepath.FromSlash(i.Path))] = true
+			}
+		}
+	}
+	return later, nil
+}
+
+// afterMain makes each file that the page loads later import the file that it loads first. So esbuild puts all that the
+// latter needs into one chunk, and not into one for each set of files that share it. The files are known before the
+// build: esbuild reads files in any order, so a file that others import at once as well can be read before import().
+func afterMain(main string, later map[string]bool) api.Plugin {
+	return api.Plugin{Name: "after-main", Setup: func(b api.PluginBuild) {
+		b.OnLoad(api.OnLoadOptions{Filter: `\.tsx$`}, func(a api.OnLoadArgs) (api.OnLoadResult, error) {
+			if !later[a.Path] {
+				return api.OnLoadResult{}, nil
+			}
+			content, err := os.ReadFile(a.Path)
+			text := string(content) + "\nimport " + strconv.Quote(filepath.ToSlash(main)) + ";\n"
+			return api.OnLoadResult{Contents: &text, Loader: api.LoaderTSX}, err
+		})
+	}}
 }
 
 // Write replaces the content of dir with the files, each compressed by gzip, with the suffix .gz.
@@ -107,17 +170,17 @@ func pack(content []byte) ([]byte, error) {
 	return out.Bytes(), err
 }
 
-// Tests builds the tests below web/test as one script. It defines the functions testNames and runTest.
-func Tests(dir string) (string, error) {
+// Tests builds a file of web/test and its imports as one script. It defines the functions testNames and runTest.
+func Tests(dir, name string) (string, error) {
 	root, err := filepath.Abs(dir)
 	if err != nil {
 		return "", err
 	}
 	o := options(root)
-	o.EntryPoints, o.Format, o.Splitting, o.Outdir = []string{"test/all.ts"}, api.FormatIIFE, false, ""
-	result := api.Build(o)
-	if len(result.Errors) > 0 {
-		return "", errors.New(strings.Join(api.FormatMessages(result.Errors, api.FormatMessagesOptions{}), "\n"))
+	o.EntryPoints, o.Format, o.Splitting, o.Outdir = []string{"test/" + name}, api.FormatIIFE, false, ""
+	bundled, err := bundle(o)
+	if err != nil {
+		return "", err
 	}
-	return string(result.OutputFiles[0].Contents), nil
+	return string(bundled.OutputFiles[0].Contents), nil
 }

@@ -5,8 +5,10 @@ import (
 	"compress/gzip"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -33,6 +35,17 @@ func TestBuiltPageIsUpToDate(t *testing.T) {
 		return nil
 	}))
 	require.Len(t, got, len(want), "web/dist is not up to date: run make generate")
+}
+
+// TestSameSourcesGiveTheSamePage builds the page again: esbuild reads files in another order each time.
+func TestSameSourcesGiveTheSamePage(t *testing.T) {
+	want, err := build.Files(root)
+	require.NoError(t, err)
+	for range 8 {
+		got, err := build.Files(root)
+		require.NoError(t, err)
+		require.Equal(t, slices.Sorted(maps.Keys(want)), slices.Sorted(maps.Keys(got)), "names contain hashes")
+	}
 }
 
 func unpack(t *testing.T, dist fs.FS, name string) []byte {

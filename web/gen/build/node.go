@@ -1,9 +1,7 @@
 package build
 
 import (
-	"errors"
 	"path/filepath"
-	"strings"
 
 	"github.com/evanw/esbuild/pkg/api"
 )
@@ -15,7 +13,7 @@ func Node(file string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	result := api.Build(api.BuildOptions{
+	bundled, err := bundle(api.BuildOptions{
 		AbsWorkingDir: filepath.Dir(file),
 		EntryPoints:   []string{file},
 		Bundle:        true,
@@ -26,8 +24,8 @@ func Node(file string) ([]byte, error) {
 		Charset:       api.CharsetUTF8,
 		TsconfigRaw:   "{}",
 	})
-	if len(result.Errors) > 0 {
-		return nil, errors.New(strings.Join(api.FormatMessages(result.Errors, api.FormatMessagesOptions{}), "\n"))
+	if err != nil {
+		return nil, err
 	}
-	return result.OutputFiles[0].Contents, nil
+	return bundled.OutputFiles[0].Contents, nil
 }

@@ -51,7 +51,9 @@ export function terminal(output: string, max: number): ComponentChildren {
 	let from = 0;
 	const add = (part: string) => {
 		if (part === "") return;
-		const classes = [style.color && `c-${style.color}`, style.bold && "bold", style.dim && "faint", style.underline && "underline"];
+		const classes = [
+			style.color && `c-${style.color}`, style.bold && "bold", style.dim && "faint", style.underline && "underline",
+		];
 		const name = classes.filter(Boolean).join(" ");
 		nodes.push(name ? <span class={name}>{part}</span> : part);
 	};

@@ -3,28 +3,26 @@
 import { useEffect, useState } from "preact/hooks";
 import type { ComponentChildren } from "preact";
 import { CopyButton } from "./copy.tsx";
+import { Once } from "./once.ts";
 
 /** maxHighlighted is the longest code, in characters, that gets colours. */
 const maxHighlighted = 20_000;
 
 type Highlight = (text: string, language: string) => ComponentChildren;
-let loaded: Highlight | null = null;
-let loading: Promise<Highlight> | null = null;
+
+const highlighter = new Once<Highlight>(() => import("./highlight.tsx").then((m) => m.highlight));
 
 function useHighlight(): Highlight | null {
-	const [ready, setReady] = useState(loaded !== null);
+	const [ready, setReady] = useState(highlighter.value !== null);
 	useEffect(() => {
 		if (ready) return;
 		let live = true;
-		loading ??= import("./highlight.tsx").then((m) => (loaded = m.highlight));
-		loading.then(() => live && setReady(true), () => {
-			loading = null; // the next block tries again
-		});
+		highlighter.load().then(() => live && setReady(true), () => undefined); // the next block tries again
 		return () => {
 			live = false;
 		};
 	}, []);
-	return ready ? loaded : null;
+	return ready ? highlighter.value : null;
 }
 
 /** Code shows a block of code with its language and a button that copies it. */

@@ -1,5 +1,6 @@
 // Nested values as rows of a table.
 
+/** FlatRow is a leaf of a value. */
 export interface FlatRow {
 	key: string;
 	value: string;
@@ -10,7 +11,8 @@ export function flatten(value: unknown, prefix = ""): FlatRow[] {
 	if (typeof value === "object" && value !== null && !Array.isArray(value) && Object.keys(value).length > 0) {
 		return Object.entries(value).flatMap(([k, v]) => flatten(v, prefix ? `${prefix}.${k}` : k));
 	}
-	return [{ key: prefix, value: value === null || value === undefined ? "–" : typeof value === "string" ? value : JSON.stringify(value) }];
+	if (value === null || value === undefined) return [{ key: prefix, value: "–" }];
+	return [{ key: prefix, value: typeof value === "string" ? value : JSON.stringify(value) }];
 }
 
 /** at returns the value of a dotted key, or null. */

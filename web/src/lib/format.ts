@@ -16,7 +16,8 @@ const smallMoney = new Intl.NumberFormat("en", { maximumSignificantDigits: 2 });
 export const amount = (n: number): string => (Math.abs(n) < 1 && n !== 0 ? smallMoney : money).format(n);
 
 /** percent formats a share between 0 and 1. */
-export const percent = (share: number): string => `${(share * 100).toFixed(share !== 0 && Math.abs(share) < 0.1 ? 1 : 0)} %`;
+export const percent = (share: number): string =>
+	`${(share * 100).toFixed(share !== 0 && Math.abs(share) < 0.1 ? 1 : 0)} %`;
 
 /** plural returns "1 item" or "3 items". */
 export const plural = (n: number, one: string, many = `${one}s`): string => `${count(n)} ${n === 1 ? one : many}`;
@@ -52,8 +53,13 @@ const deceptive = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u200b-\u
 
 /** visible replaces characters that are invisible or change the direction by their code points. */
 export function visible(text: string): string {
-	return text.replace(deceptive, (c) => `\u27e8U+${c.codePointAt(0)!.toString(16).toUpperCase().padStart(4, "0")}\u27e9`);
+	return text.replace(deceptive,
+		(c) => `\u27e8U+${c.codePointAt(0)!.toString(16).toUpperCase().padStart(4, "0")}\u27e9`);
 }
+
+/** textOfParts returns the text of an item. A part without a text, such as an image, is an empty line. */
+export const textOfParts = (parts: readonly { text?: string | null }[]): string =>
+	parts.map((p) => p.text ?? "").join("\n");
 
 /** firstLine returns the first line that is not empty, shortened to n characters. */
 export function firstLine(text: string, n: number): string {

@@ -37,6 +37,7 @@ const paths = {
 	more: "M3.5 8h.1 M8 8h.1 M12.4 8h.1",
 } as const;
 
+/** IconName is the name of an icon. */
 export type IconName = keyof typeof paths;
 
 /** Icon is decoration: the element around it has the label. */

@@ -1,12 +1,21 @@
 // Diffs in git's form: the files of a diff, and the lines of a file.
 
-import type { DiffFile, DiffSummary } from "../wire/types.ts";
+/** ChangedFile is a file of a diff with its counts. */
+export interface ChangedFile {
+	path: string;
+	oldPath: string | null;
+	kind: "created" | "deleted" | "modified" | "renamed";
+	additions: number;
+	deletions: number;
+	binary: boolean;
+}
 
 /** FilePatch is a file of a diff. Its text is "" if the diff has only its counts. */
-export interface FilePatch extends DiffFile {
+export interface FilePatch extends ChangedFile {
 	text: string;
 }
 
+/** DiffLine is a line of a diff. */
 export interface DiffLine {
 	type: "hunk" | "same" | "add" | "del" | "note";
 	text: string;
@@ -24,7 +33,7 @@ export interface LinePair {
 const head = "diff --git ";
 
 /** files returns the files of a diff. The summary has the counts; without one they are counted. */
-export function files(diff: string, summary?: DiffSummary): FilePatch[] {
+export function files(diff: string, summary?: { files: readonly ChangedFile[] }): FilePatch[] {
 	const parts = split(diff);
 	if (!summary) return parts.map((text) => ({ ...describe(text), text }));
 	const texts = new Map<string, string[]>();
@@ -49,8 +58,8 @@ function split(diff: string): string[] {
 	return parts;
 }
 
-function describe(text: string, counted = true): DiffFile {
-	const file: DiffFile = { path: "", oldPath: null, kind: "modified", additions: 0, deletions: 0, binary: false };
+function describe(text: string, counted = true): ChangedFile {
+	const file: ChangedFile = { path: "", oldPath: null, kind: "modified", additions: 0, deletions: 0, binary: false };
 	let at = 0;
 	let body = false;
 	let before = "";
@@ -173,7 +182,7 @@ interface Folder<F> {
 }
 
 /** treeRows arranges files by folder. The entries of closed folders are left out. */
-export function treeRows<F extends DiffFile>(list: readonly F[], closed: ReadonlySet<string>): TreeRow<F>[] {
+export function treeRows<F extends ChangedFile>(list: readonly F[], closed: ReadonlySet<string>): TreeRow<F>[] {
 	const root: Folder<F> = { folders: new Map(), files: [] };
 	for (const f of list) {
 		let at = root;

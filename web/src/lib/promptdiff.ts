@@ -14,6 +14,7 @@ export interface PromptPart {
 	text: string;
 }
 
+/** PartChange is the change of a part between two prompts. */
 export type PartChange =
 	| { kind: "same" | "added" | "removed"; part: PromptPart }
 	| { kind: "changed"; part: PromptPart; before: PromptPart };
@@ -22,7 +23,10 @@ export type PartChange =
 export function comparePrompts(before: readonly PromptPart[], after: readonly PromptPart[]): PartChange[] {
 	const changes: PartChange[] = [];
 	const blocks = diffArrays([...before], [...after], { comparator: (a, b) => a.id === b.id, maxEditLength: maxEdits });
-	if (!blocks) return [...before.map((part) => ({ kind: "removed" as const, part })), ...after.map((part) => ({ kind: "added" as const, part }))];
+	if (!blocks) {
+		const all = (kind: "removed" | "added", parts: readonly PromptPart[]) => parts.map((part) => ({ kind, part }));
+		return [...all("removed", before), ...all("added", after)];
+	}
 	let b = 0;
 	let a = 0;
 	for (const block of blocks) {
@@ -44,6 +48,7 @@ export interface Piece {
 	changed: boolean;
 }
 
+/** LineChange is a line of a text, and what became of it. */
 export interface LineChange {
 	kind: "same" | "added" | "removed";
 	pieces: Piece[];

@@ -1,5 +1,6 @@
 // The text of a review: an explanation, and findings with their places.
 
+/** Finding is a remark of a review about some lines. */
 export interface Finding {
 	title: string;
 	path: string;
@@ -9,6 +10,7 @@ export interface Finding {
 	body: string;
 }
 
+/** Review is the result of a review. */
 export interface Review {
 	explanation: string;
 	findings: Finding[];
@@ -24,5 +26,6 @@ export function parseReview(text: string): Review {
 		if (head) findings.push({ title: head[1]!, path: head[2]!, first: Number(head[3]), last: Number(head[4]), body: "" });
 		else if (findings.length > 0) findings.at(-1)!.body += `${line.replace(/^ {2}/, "")}\n`;
 	}
-	return { explanation: text.slice(0, marker.index).trim(), findings: findings.map((f) => ({ ...f, body: f.body.trim() })) };
+	const explanation = text.slice(0, marker.index).trim();
+	return { explanation, findings: findings.map((f) => ({ ...f, body: f.body.trim() })) };
 }

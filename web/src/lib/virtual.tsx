@@ -1,24 +1,19 @@
 // A list that mounts only the rows near the viewport.
 //
 // Rows are in normal flow between two paddings. A ResizeObserver reports the heights of mounted rows;
-// a Fenwick tree has all heights, estimated until they are known. Only `place` sets scrollTop.
+// a Fenwick tree has all heights, estimated until they are known. Only this file sets scrollTop.
 
-import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
+import { useLayoutEffect, useMemo, useRef, useState, type StateUpdater, type Dispatch } from "preact/hooks";
 import type { AriaRole, ComponentChildren, RefObject } from "preact";
-import { Fenwick } from "./fenwick.ts";
+import { useLatest } from "./latest.ts";
+import { ListModel, type Row } from "./listmodel.ts";
 
 /** pinDistance is the distance from the end, in pixels, within which the list follows new rows. */
 const pinDistance = 80;
-/** overscan is the height, in pixels, that is mounted above and below the viewport. */
-const overscan = 400;
-
 /** nearEdge is the distance from the first or last row, in pixels, at which more rows are wanted. */
 const nearEdge = 300;
 
-export interface Row {
-	key: string;
-}
-
+/** ListHandle scrolls a list. */
 export interface ListHandle {
 	/** show scrolls until the row is visible. */
 	show(index: number, where?: "start" | "nearest"): void;
@@ -26,10 +21,9 @@ export interface ListHandle {
 	hold(key: string): void;
 	/** toEnd scrolls to the end and follows it. */
 	toEnd(): void;
-	/** mounted returns the number of mounted rows. */
-	mounted(): number;
 }
 
+/** ListProps has the rows of a list and how they are shown. */
 export interface ListProps<T extends Row> {
 	rows: readonly T[];
 	render(row: T, index: number): ComponentChildren;
@@ -52,152 +46,37 @@ export interface ListProps<T extends Row> {
 	multiselectable?: boolean;
 }
 
-/** Model has the heights of all rows by key, and the part that is mounted. */
-class Model {
-	heights = new Map<string, number>();
-	tree = new Fenwick(0, 0);
-	indexes = new Map<string, number>();
-	keys: string[] = [];
-	pinned = true;
-
-	constructor(private readonly estimate: number) {}
-
-	/** update rebuilds the tree if the keys changed. */
-	update(rows: readonly Row[]): void {
-		let same = rows.length >= this.keys.length;
-		for (let i = 0; same && i < this.keys.length; i++) same = rows[i]!.key === this.keys[i];
-		if (same && rows.length === this.keys.length) return;
-		this.keys = rows.map((r) => r.key);
-		this.indexes = new Map(this.keys.map((k, i) => [k, i]));
-		this.tree = new Fenwick(rows.length, this.estimate);
-		for (let i = 0; i < rows.length; i++) {
-			const h = this.heights.get(this.keys[i]!);
-			if (h !== undefined) this.tree.set(i, h);
-		}
-		if (this.heights.size > 4 * rows.length + 1000) {
-			for (const key of this.heights.keys()) if (!this.indexes.has(key)) this.heights.delete(key);
-		}
-	}
-
-	range(top: number, height: number): [number, number] {
-		if (this.keys.length === 0) return [0, 0];
-		const first = this.tree.find(Math.max(0, top - overscan));
-		const last = this.tree.find(top + height + overscan);
-		return [first, last + 1];
-	}
+/** View is the part of a list that is rendered. version changes with the heights of rows. */
+interface View {
+	top: number;
+	height: number;
+	version: number;
 }
 
+/** List is the state that the hooks of one list share. */
+interface List {
+	box: RefObject<HTMLDivElement | null>;
+	model: ListModel;
+	setView: Dispatch<StateUpdater<View>>;
+}
+
+/** VirtualList shows rows. It mounts those near the viewport. */
 export function VirtualList<T extends Row>(props: ListProps<T>) {
 	const { rows, estimate } = props;
 	const box = useRef<HTMLDivElement>(null);
-	const model = useMemo(() => new Model(estimate), []);
-	const anchor = useRef<{ key: string; offset: number } | null>(null);
-	const [view, setView] = useState({ top: 0, height: 600, version: 0 });
-	const latest = useRef(props);
-	latest.current = props;
+	const model = useMemo(() => new ListModel(estimate), []);
+	const [view, setView] = useState<View>({ top: 0, height: 600, version: 0 });
+	const list: List = { box, model, setView };
+	const latest = useLatest(props as ListProps<Row>);
 
 	model.update(rows);
-	/** anchored returns the scroll position that keeps the anchor row in place. */
-	const anchored = (otherwise: number): number => {
-		const index = anchor.current ? model.indexes.get(anchor.current.key) : undefined;
-		return index === undefined ? otherwise : model.tree.sum(index) + anchor.current!.offset;
-	};
-	let [first, last] = model.range(anchored(view.top), view.height);
-	if (model.pinned && props.follow) [first, last] = model.range(Math.max(0, model.tree.sum(rows.length) - view.height), view.height);
-
-	/** place restores the position of the anchor row, or the end, after rows or heights changed. */
-	const place = () => {
-		const el = box.current;
-		if (!el) return;
-		let top = el.scrollTop;
-		if (model.pinned && latest.current.follow) {
-			top = el.scrollHeight;
-		} else {
-			top = anchored(top);
-		}
-		if (Math.abs(el.scrollTop - top) >= 1) el.scrollTop = top;
-	};
-
-	const remember = (el: HTMLDivElement) => {
-		const index = model.tree.find(el.scrollTop);
-		const key = model.keys[index];
-		anchor.current = key === undefined ? null : { key, offset: el.scrollTop - model.tree.sum(index) };
-	};
-
-	const onScroll = () => {
-		const el = box.current;
-		if (!el) return; // the event of a list that is gone
-		const { scrollTop, clientHeight } = el;
-		const total = el.scrollHeight;
-		model.pinned = total - scrollTop - clientHeight < pinDistance;
-		remember(el);
-		const [a, b] = model.range(scrollTop, clientHeight);
-		latest.current.onScroll?.(model.tree.find(scrollTop), model.tree.find(scrollTop + clientHeight));
-		if (scrollTop < nearEdge) latest.current.onStart?.();
-		if (total - scrollTop - clientHeight < nearEdge) latest.current.onEnd?.();
-		setView((v) => {
-			const [c, d] = model.range(v.top, v.height);
-			return a === c && b === d && v.height === clientHeight ? v : { top: scrollTop, height: clientHeight, version: v.version };
-		});
-	};
-
-	const observer = useMemo(() => new ResizeObserver((entries) => {
-		let changed = false;
-		for (const entry of entries) {
-			const el = entry.target as HTMLElement;
-			if (el === box.current) {
-				changed = true;
-				continue;
-			}
-			const key = el.dataset["key"]!;
-			const height = entry.borderBoxSize[0]!.blockSize;
-			if (!el.isConnected || height === 0 || model.heights.get(key) === height) continue;
-			model.heights.set(key, height);
-			const index = model.indexes.get(key);
-			if (index !== undefined) model.tree.set(index, height);
-			changed = true;
-		}
-		if (!changed || !box.current) return;
-		const height = box.current.clientHeight;
-		setView((v) => ({ top: box.current?.scrollTop ?? v.top, height, version: v.version + 1 }));
-	}), []);
-
-	useLayoutEffect(() => {
-		const el = box.current!;
-		observer.observe(el);
-		setView((v) => ({ ...v, height: el.clientHeight }));
-		return () => observer.disconnect();
-	}, []);
-	useLayoutEffect(place);
-
-	if (props.handle) {
-		props.handle.current = {
-			show(index, where = "nearest") {
-				const el = box.current;
-				if (!el || index < 0 || index >= model.keys.length) return;
-				const start = model.tree.sum(index);
-				const end = start + model.tree.get(index);
-				model.pinned = false;
-				let top = el.scrollTop;
-				if (where === "start" || start < top) top = Math.max(0, start - 8);
-				else if (end > top + el.clientHeight) top = end - el.clientHeight + 8;
-				anchor.current = { key: model.keys[index]!, offset: top - start };
-				el.scrollTop = top;
-				setView((v) => ({ top, height: el.clientHeight, version: v.version + 1 }));
-			},
-			hold(key) {
-				const index = model.indexes.get(key);
-				if (!box.current || index === undefined) return;
-				model.pinned = false;
-				anchor.current = { key, offset: box.current.scrollTop - model.tree.sum(index) };
-			},
-			toEnd() {
-				model.pinned = true;
-				setView((v) => ({ ...v, version: v.version + 1 }));
-			},
-			mounted: () => last - first,
-		};
+	let [first, last] = model.range(model.anchored(view.top), view.height);
+	if (model.pinned && props.follow) {
+		[first, last] = model.range(Math.max(0, model.tree.sum(rows.length) - view.height), view.height);
 	}
+	const observer = useHeights(list);
+	useLayoutEffect(() => place(list, latest.current.follow === true));
+	useHandle(list, props.handle);
 
 	const mounted: number[] = [];
 	const focused = props.focusedKey ? model.indexes.get(props.focusedKey) : undefined;
@@ -205,7 +84,7 @@ export function VirtualList<T extends Row>(props: ListProps<T>) {
 	const before = model.tree.sum(first);
 	const after = model.tree.sum(rows.length) - model.tree.sum(last);
 	const row = (i: number) => (
-		<RowBox key={rows[i]!.key} id={rows[i]!.key} index={i} count={rows.length} role={props.rowRole} observer={observer}>
+		<RowBox key={rows[i]!.key} id={rows[i]!.key} role={props.rowRole} observer={observer}>
 			{props.render(rows[i]!, i)}
 		</RowBox>
 	);
@@ -213,7 +92,7 @@ export function VirtualList<T extends Row>(props: ListProps<T>) {
 		<div ref={box} class={`scroll ${props.class ?? ""}`} role={props.role} aria-label={props.label}
 			aria-rowcount={props.role === "treegrid" ? rows.length : undefined}
 			aria-multiselectable={props.multiselectable}
-			onScroll={onScroll} onKeyDown={props.onKeyDown} tabIndex={-1}>
+			onScroll={() => scrolled(list, latest.current)} onKeyDown={props.onKeyDown} tabIndex={-1}>
 			{focused !== undefined && focused < first && <div class="parked">{row(focused)}</div>}
 			<div role="presentation" style={{ height: `${before}px` }} />
 			{mounted.map(row)}
@@ -223,10 +102,89 @@ export function VirtualList<T extends Row>(props: ListProps<T>) {
 	);
 }
 
+/** place restores the position of the anchor row, or the end, after rows or heights changed. */
+function place({ box, model }: List, follow: boolean): void {
+	const el = box.current;
+	if (!el) return;
+	const top = model.pinned && follow ? el.scrollHeight : model.anchored(el.scrollTop);
+	if (Math.abs(el.scrollTop - top) >= 1) el.scrollTop = top;
+}
+
+/** scrolled mounts other rows, and asks for more near an end of the list. */
+function scrolled({ box, model, setView }: List, props: ListProps<Row>): void {
+	const el = box.current;
+	if (!el) return; // the event of a list that is gone
+	const { scrollTop, clientHeight } = el;
+	const below = el.scrollHeight - scrollTop - clientHeight;
+	model.pinned = below < pinDistance;
+	model.remember(scrollTop);
+	const [a, b] = model.range(scrollTop, clientHeight);
+	props.onScroll?.(model.tree.find(scrollTop), model.tree.find(scrollTop + clientHeight));
+	if (scrollTop < nearEdge) props.onStart?.();
+	if (below < nearEdge) props.onEnd?.();
+	setView((v) => {
+		const [c, d] = model.range(v.top, v.height);
+		return a === c && b === d && v.height === clientHeight ? v
+			: { top: scrollTop, height: clientHeight, version: v.version };
+	});
+}
+
+/** useHeights returns an observer that measures rows. It observes the list as well. */
+function useHeights({ box, model, setView }: List): ResizeObserver {
+	const observer = useMemo(() => new ResizeObserver((entries) => {
+		let changed = false;
+		for (const entry of entries) {
+			const el = entry.target as HTMLElement;
+			const height = entry.borderBoxSize[0]!.blockSize;
+			if (el === box.current) changed = true;
+			else if (el.isConnected && height !== 0 && model.measure(el.dataset["key"]!, height)) changed = true;
+		}
+		if (!changed || !box.current) return;
+		const height = box.current.clientHeight;
+		setView((v) => ({ top: box.current?.scrollTop ?? v.top, height, version: v.version + 1 }));
+	}), []);
+	useLayoutEffect(() => {
+		const el = box.current!;
+		observer.observe(el);
+		setView((v) => ({ ...v, height: el.clientHeight }));
+		return () => observer.disconnect();
+	}, []);
+	return observer;
+}
+
+/** useHandle lets the owner of a list scroll it. */
+function useHandle({ box, model, setView }: List, handle: ListProps<Row>["handle"]): void {
+	useLayoutEffect(() => {
+		if (!handle) return;
+		handle.current = {
+			show(index, where = "nearest") {
+				const el = box.current;
+				if (!el || index < 0 || index >= model.keys.length) return;
+				const start = model.tree.sum(index);
+				const end = start + model.tree.get(index);
+				model.pinned = false;
+				let top = el.scrollTop;
+				if (where === "start" || start < top) top = Math.max(0, start - 8);
+				else if (end > top + el.clientHeight) top = end - el.clientHeight + 8;
+				model.hold(model.keys[index]!, top);
+				el.scrollTop = top;
+				setView((v) => ({ top, height: el.clientHeight, version: v.version + 1 }));
+			},
+			hold(key) {
+				if (!box.current || !model.indexes.has(key)) return;
+				model.pinned = false;
+				model.hold(key, box.current.scrollTop);
+			},
+			toEnd() {
+				model.pinned = true;
+				setView((v) => ({ ...v, version: v.version + 1 }));
+			},
+		};
+	}, [handle]);
+}
+
 interface RowBoxProps {
 	id: string;
-	index: number;
-	count: number;
 	role: AriaRole | undefined;
 	observer: ResizeObserver;
 	children: ComponentChildren;

@@ -4,23 +4,36 @@ import { signal } from "@preact/signals";
 import { CallError, Connection } from "../wire/connection.ts";
 import { dropSession } from "../wire/session.ts";
 import { openTransport, type Transport } from "../wire/transport.ts";
-import type { Model, ServerNotification, Thread, ThreadStatus } from "../wire/types.ts";
+import type { Model, ServerNotification, Thread } from "../wire/types.ts";
 import * as questions from "./questions.ts";
-import { reportsKey } from "./losses.ts";
-import { ThreadStore } from "./thread.ts";
+import { Delay } from "../lib/delay.ts";
+import { messageText } from "./items.ts";
+import { forgetTexts, ThreadStore } from "./thread.ts";
 
 const threadPage = 50;
-/** inboxDelayMs joins changes that come together. */
-const inboxDelayMs = 100;
+/** inboxDelay and searchDelay join changes that come together. */
+const inboxDelay = new Delay(100);
+const searchDelay = new Delay(200);
 
+/** connection is the connection to the server, or null without a session. */
 export const connection = signal<Connection | null>(null);
+/** connected reports whether requests can be sent. What calls it while it renders is rendered again after a change. */
+export const connected = (): boolean => connection.value?.state.value === "open";
+/** sessionFailure says why the page has no session, or is empty. */
 export const sessionFailure = signal("");
+/** threads has the loaded part of the list. */
 export const threads = signal<readonly Thread[]>([]);
-export const moreThreads = signal<string | null>(null);
+/** moreThreads is the cursor of the next page of the list, or null. */
+const moreThreads = signal<string | null>(null);
+/** threadsLoaded is set when the list was read. */
 export const threadsLoaded = signal(false);
+/** showArchived lists archived threads instead of the others. */
 export const showArchived = signal(false);
+/** search is the text that the listed threads have, or empty. */
 export const search = signal("");
+/** current is the open thread, or null. */
 export const current = signal<ThreadStore | null>(null);
+/** models are the models that a turn can use. */
 export const models = signal<readonly Model[]>([]);
 /** announcement is the text of the live region for screen readers. */
 export const announcement = signal("");
@@ -72,7 +85,7 @@ async function loadModels(c: Connection): Promise<void> {
 	models.value = (await c.call("model/list", {}).catch(() => ({ data: [] as Model[] }))).data;
 }
 
-/** call sends a request of the page; a failure is shown. It returns null then. */
+/** attempt runs requests of the page. It returns null after a failure, which it shows. */
 export async function attempt<T>(run: (c: Connection) => Promise<T>): Promise<T | null> {
 	try {
 		return await run(connection.value!);
@@ -82,30 +95,47 @@ export async function attempt<T>(run: (c: Connection) => Promise<T>): Promise<T 
 	}
 }
 
-/** loadThreads loads the first page of the list. */
-export async function loadThreads(): Promise<void> {
-	const c = connection.value!;
-	const term = search.value.trim();
-	const wanted = () => search.value.trim() === term;
-	try {
-		if (term) {
-			const found = await c.call("thread/search", { searchTerm: term, limit: threadPage, archived: showArchived.value });
-			if (wanted()) setThreads(found.data.map((r) => r.thread), null);
-			return;
-		}
-		const page = await c.call("thread/list", {
-			limit: threadPage, sortKey: "updated_at", modelProviders: [], archived: showArchived.value,
-		});
-		if (wanted()) setThreads(page.data, page.nextCursor);
-	} catch (error) {
-		if (error instanceof CallError && error.kind === "disconnected") throw error;
-		failure.value = (error as Error).message;
-	}
+/** ThreadPage is a part of the list. nextCursor is null at its end. */
+interface ThreadPage {
+	data: readonly Thread[];
+	nextCursor: string | null;
 }
 
-function setThreads(list: readonly Thread[], next: string | null): void {
-	threads.value = list;
-	moreThreads.value = next;
+/** readThreads reads a page of the list. It returns null if that failed, or if another list is wanted meanwhile. */
+async function readThreads(cursor: string | null): Promise<ThreadPage | null> {
+	const searchTerm = search.value.trim();
+	const archived = showArchived.value;
+	const page = await attempt(async (c): Promise<ThreadPage> => {
+		if (searchTerm === "") {
+			return c.call("thread/list", { cursor, limit: threadPage, sortKey: "updated_at", modelProviders: [], archived });
+		}
+		const found = await c.call("thread/search", { searchTerm, limit: threadPage, archived });
+		return { data: found.data.map((r) => r.thread), nextCursor: null };
+	});
+	return search.value.trim() === searchTerm && showArchived.value === archived ? page : null;
+}
+
+/** loadThreads loads the first page of the list. A failure is shown. */
+export async function loadThreads(): Promise<void> {
+	const page = await readThreads(null);
+	if (page) setThreads(page);
+}
+
+/** listThreads lists the archived threads, or the others. */
+export function listThreads(archived: boolean): void {
+	showArchived.value = archived;
+	void loadThreads();
+}
+
+/** searchThreads lists the threads with a text, soon after the last key. */
+export function searchThreads(text: string): void {
+	search.value = text;
+	searchDelay.start(() => void loadThreads());
+}
+
+function setThreads({ data, nextCursor }: ThreadPage): void {
+	threads.value = data;
+	moreThreads.value = nextCursor;
 	threadsLoaded.value = true;
 }
 
@@ -114,76 +144,79 @@ export async function loadMoreThreads(): Promise<void> {
 	const cursor = moreThreads.value;
 	if (!cursor) return;
 	moreThreads.value = null;
-	const page = await attempt((c) => c.call("thread/list", {
-		cursor, limit: threadPage, sortKey: "updated_at", modelProviders: [], archived: showArchived.value,
-	}));
+	const page = await readThreads(cursor);
 	if (!page) return;
 	const known = new Set(threads.value.map((t) => t.id));
-	setThreads([...threads.value, ...page.data.filter((t) => !known.has(t.id))], page.nextCursor);
+	setThreads({ ...page, data: [...threads.value, ...page.data.filter((t) => !known.has(t.id))] });
 }
-
-let inboxTimer = 0;
 
 /** loadInbox reads the open requests of all threads, soon after something changed. */
 function loadInbox(): void {
-	clearTimeout(inboxTimer);
-	inboxTimer = window.setTimeout(() => {
+	inboxDelay.start(() => {
 		connection.value!.call("serverRequest/list", {}).then((r) => (questions.inbox.value = r.data), () => undefined);
-	}, inboxDelayMs);
+	});
 }
 
 function update(id: string, change: Partial<Thread>): void {
 	threads.value = threads.value.map((t) => (t.id === id ? { ...t, ...change } : t));
 }
 
-function setStatus(id: string, status: ThreadStatus): void {
-	update(id, { status });
+/** setPreview sets the preview of a thread, which is its first message. */
+function setPreview(id: string, preview: string): void {
+	if (threads.value.some((t) => t.id === id && t.preview === "")) update(id, { preview });
 }
 
+function remove(id: string): void {
+	threads.value = threads.value.filter((t) => t.id !== id);
+}
+
+/** receive takes a notification: first the state of the page, then the open thread, if it is about that. */
 function receive(n: ServerNotification): void {
+	notified(n);
+	const id = (n.params as { threadId?: string | null }).threadId;
+	if (current.value?.id === id) current.value?.apply(n);
+}
+
+/** notified follows the list of threads, the open questions, and the end of the open thread. */
+function notified(n: ServerNotification): void {
 	switch (n.method) {
 		case "thread/started":
 			if (!threads.value.some((t) => t.id === n.params.thread.id)) threads.value = [n.params.thread, ...threads.value];
-			break;
+			return;
 		case "thread/status/changed":
-			setStatus(n.params.threadId, n.params.status);
+			update(n.params.threadId, { status: n.params.status });
 			loadInbox();
-			break;
+			return;
 		case "thread/name/updated":
 			update(n.params.threadId, { name: n.params.threadName ?? null });
-			break;
+			return;
 		case "thread/archived":
-		case "thread/deleted":
-			if (n.method === "thread/deleted") localStorage.removeItem(reportsKey(n.params.threadId)); // it has texts of the thread
-			if (n.method === "thread/deleted" || !showArchived.value) {
-				threads.value = threads.value.filter((t) => t.id !== n.params.threadId);
-			}
+			if (!showArchived.value) remove(n.params.threadId);
 			if (current.value?.id === n.params.threadId) leave();
-			break;
+			return;
+		case "thread/deleted":
+			forgetTexts(n.params.threadId);
+			remove(n.params.threadId);
+			if (current.value?.id === n.params.threadId) leave();
+			return;
 		case "thread/unarchived":
-			void loadThreads().catch(() => undefined);
+			void loadThreads();
 			if (current.value?.id === n.params.threadId) void current.value.open().catch(() => undefined);
-			break;
+			return;
 		case "thread/archivedAndNewCreated":
-			void loadThreads().catch(() => undefined);
-			break;
+			void loadThreads();
+			return;
 		case "serverRequest/resolved":
 			questions.resolved(n.params.requestId);
 			loadInbox();
-			break;
+			return;
+		case "item/completed":
+			if (n.params.item.type === "userMessage") setPreview(n.params.threadId, messageText(n.params.item));
+			return;
 		case "turn/completed":
 			update(n.params.threadId, { updatedAt: Math.floor(Date.now() / 1000) });
 			if (n.params.threadId === current.value?.id) announcement.value = `Turn ${n.params.turn.status}.`;
-			break;
-	}
-	const id = (n.params as { threadId?: string | null }).threadId;
-	const open = current.value;
-	if (open && id === open.id) {
-		open.apply(n);
-		const preview = n.method === "item/completed" && n.params.item.type === "userMessage" ? n.params.item : null;
-		const first = preview?.content.find((c) => c.type === "text");
-		const known = threads.value.find((t) => t.id === id);
-		if (first && known && known.preview === "") update(id, { preview: first.text });
+			return;
 	}
 }
 
@@ -199,23 +232,26 @@ export function show(id: string): void {
 	location.hash = `#/thread/${id}`;
 }
 
-function leave(): void {
-	const former = current.value;
-	if (!former) return;
+/** close ends the open thread on this page. */
+function close(): void {
+	const store = current.value;
+	if (!store) return;
 	current.value = null;
-	former.dispose();
+	store.dispose();
+	void connection.value!.call("thread/unsubscribe", { threadId: store.id }).catch(() => undefined);
+}
+
+/** leave closes the open thread, and removes it from the address. */
+function leave(): void {
+	if (!current.value) return;
+	close();
 	if (location.hash !== "") history.replaceState(null, "", location.pathname + location.search);
-	void connection.value!.call("thread/unsubscribe", { threadId: former.id }).catch(() => undefined);
 }
 
 async function open(id: string): Promise<void> {
-	const former = current.value;
+	close();
 	const store = new ThreadStore(id, connection.value!);
 	current.value = store;
-	if (former) {
-		former.dispose();
-		void connection.value!.call("thread/unsubscribe", { threadId: former.id }).catch(() => undefined);
-	}
 	await store.open().catch(() => undefined); // the connection opens it again
 }
 
@@ -226,4 +262,10 @@ export async function create(cwd: string): Promise<boolean> {
 	if (!threads.value.some((t) => t.id === started.thread.id)) threads.value = [started.thread, ...threads.value];
 	show(started.thread.id);
 	return true;
+}
+
+/** fork forks a thread, before a turn if one is named, and opens the fork. */
+export async function fork(threadId: string, beforeTurnId?: string): Promise<void> {
+	const forked = await attempt((c) => c.call("thread/fork", { threadId, ...(beforeTurnId ? { beforeTurnId } : {}) }));
+	if (forked) show(forked.thread.id);
 }

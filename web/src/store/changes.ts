@@ -1,10 +1,14 @@
 // The changes of files: by a turn, by the thread, or since a checkpoint.
 
 import { effect, signal } from "@preact/signals";
+import { Delay } from "../lib/delay.ts";
+import { Newest } from "../lib/newest.ts";
 import { files, type FilePatch } from "../lib/patch.ts";
+import { toggled } from "../lib/toggled.ts";
 import { CallError } from "../wire/connection.ts";
 import type { ChangedTurn, Checkpoint, DiffSummary, ServerNotification } from "../wire/types.ts";
-import * as app from "./app.ts";
+import { connected } from "./app.ts";
+import { turnName } from "./reverts.ts";
 import type { ThreadStore } from "./thread.ts";
 
 const delayMs = 300;
@@ -32,6 +36,7 @@ export interface Reverted {
 	undo: Pick<Checkpoint, "id" | "kind" | "inThread"> | null;
 }
 
+/** Changes has the changes of one thread that the panel shows. */
 export class Changes {
 	readonly scope = signal<Scope>("latest");
 	readonly phase = signal<Phase>("loading");
@@ -49,8 +54,8 @@ export class Changes {
 	readonly target = signal<{ path: string; line: number } | null>(null);
 	/** reverted is the last revert of this page, until the user closes its notice. */
 	readonly reverted = signal<Reverted | null>(null);
-	private run = 0;
-	private timer = 0;
+	private readonly reads = new Newest();
+	private readonly delay = new Delay(delayMs);
 
 	constructor(private readonly store: ThreadStore) {}
 
@@ -59,10 +64,10 @@ export class Changes {
 		const stopWatching = this.store.watch((n) => this.notified(n));
 		const stop = effect(() => {
 			void this.scope.value;
-			if (app.connection.value?.state.value === "open") void this.load();
+			if (connected()) void this.load();
 		});
 		return () => {
-			clearTimeout(this.timer);
+			this.delay.stop();
 			stopWatching();
 			stop();
 		};
@@ -79,21 +84,21 @@ export class Changes {
 
 	/** soon loads again, once for changes that come together. */
 	soon(): void {
-		clearTimeout(this.timer);
-		this.timer = window.setTimeout(() => void this.load(), delayMs);
+		this.delay.start(() => void this.load());
 	}
 
 	/** load reads the changes of the scope. What is shown stays until the answer comes. */
-	async load(): Promise<void> {
-		const run = ++this.run;
-		const scope = this.scope.peek();
-		void this.listCheckpoints(run);
+	load(): Promise<void> {
+		return this.reads.run((isNewest) => this.readAll(isNewest));
+	}
+
+	private async readAll(isNewest: () => boolean): Promise<void> {
+		void this.listCheckpoints(isNewest);
 		try {
-			const answer = await this.read(scope);
-			if (run !== this.run) return;
-			this.show(answer);
+			const answer = await this.read(this.scope.peek());
+			if (isNewest()) this.show(answer);
 		} catch (error) {
-			if (run !== this.run) return;
+			if (!isNewest()) return;
 			this.failure.value = (error as Error).message;
 			this.failureKind.value = error instanceof CallError ? error.kind : "";
 			if (this.failureKind.value !== "disconnected") this.phase.value = "failed";
@@ -104,20 +109,21 @@ export class Changes {
 		const threadId = this.store.id;
 		const [kind, id = "", other] = scope.split(":");
 		if (kind === "since" || kind === "between") {
-			return this.store.call("thread/checkpoint/diff", { threadId, turnId: id, toTurnId: other ?? null });
+			return this.store.requests.call("thread/checkpoint/diff", { threadId, turnId: id, toTurnId: other ?? null });
 		}
-		if (kind === "turn") return this.store.call("thread/diff/read", { threadId, turnId: id });
-		const all = await this.store.call("thread/diff/read", { threadId });
+		if (kind === "turn") return this.store.requests.call("thread/diff/read", { threadId, turnId: id });
+		const all = await this.store.requests.call("thread/diff/read", { threadId });
 		this.turns.value = all.turns;
 		if (kind === "thread") return all;
-		const latest = this.store.turn.peek() ?? all.turns.at(-1)?.turnId;
-		return latest ? this.store.call("thread/diff/read", { threadId, turnId: latest }) : all;
+		const latest = this.store.turns.current.peek() ?? all.turns.at(-1)?.turnId;
+		return latest ? this.store.requests.call("thread/diff/read", { threadId, turnId: latest }) : all;
 	}
 
 	/** listCheckpoints reads the checkpoints to choose from. Without them the other scopes work. */
-	private async listCheckpoints(run: number): Promise<void> {
-		const page = await this.store.call("thread/checkpoint/list", { threadId: this.store.id, limit: checkpointPage }).catch(() => null);
-		if (page && run === this.run) this.checkpoints.value = page.data;
+	private async listCheckpoints(isNewest: () => boolean): Promise<void> {
+		const page = await this.store.requests.call("thread/checkpoint/list",
+			{ threadId: this.store.id, limit: checkpointPage }).catch(() => null);
+		if (page && isNewest()) this.checkpoints.value = page.data;
 	}
 
 	private show(answer: { diff: string; cut: boolean; summary?: DiffSummary }): void {
@@ -146,7 +152,7 @@ export class Changes {
 			return;
 		}
 		this.target.value = null;
-		this.store.notice("warning", `The changes of this thread do not have ${path}.`);
+		this.store.notices.add("warning", `The changes of this thread do not have ${path}.`);
 	}
 
 	/** choose shows the changes of another scope. */
@@ -163,30 +169,15 @@ export class Changes {
 	}
 }
 
-/** toggled returns a set with or without a value. */
-export function toggled(set: ReadonlySet<string>, value: string): ReadonlySet<string> {
-	const next = new Set(set);
-	if (!next.delete(value)) next.add(value);
-	return next;
-}
-
-const known = new WeakMap<ThreadStore, Changes>();
-
 /** changesOf returns the changes of a thread. They keep their scope while the thread is open. */
-export function changesOf(store: ThreadStore): Changes {
-	const found = known.get(store) ?? new Changes(store);
-	known.set(store, found);
-	return found;
-}
+export const changesOf = (store: ThreadStore): Changes => store.part(Changes);
 
-/** turnNames returns the user's message of each turn, or the kind of a turn that has none. */
+/** turnNames returns the names of the turns that the page knows: by their loaded items, or else by the context. */
 export function turnNames(store: ThreadStore): ReadonlyMap<string, string> {
 	const names = new Map<string, string>();
-	for (const e of store.timeline.entries) {
-		if (e.data.type !== "item" || names.has(e.data.turnId)) continue;
-		if (e.data.item.type === "contextCompaction") names.set(e.data.turnId, "Compaction of the context");
-		if (e.data.item.type !== "userMessage") continue;
-		names.set(e.data.turnId, e.data.item.content.map((c) => (c.type === "text" ? c.text : "")).join(" "));
+	for (const { data: d } of store.items.timeline.entries) {
+		if (d.type !== "item" || names.has(d.turnId)) continue;
+		if (d.item.type === "userMessage" || d.item.type === "contextCompaction") names.set(d.turnId, turnName(d.item).name);
 	}
 	for (const i of store.context.items.value) {
 		if (i.category === "userMessage" && i.turnId && !names.has(i.turnId)) names.set(i.turnId, i.preview);

@@ -1,19 +1,27 @@
 // The draft of a compaction: what it replaces, its summary, and what the summary loses.
 
 import { signal } from "@preact/signals";
-import type { CompactionLoss, PruneRange, ThreadCompactProposeResponse } from "../wire/types.ts";
+import type { CompactionLoss, PruneRange, ServerNotification, ThreadCompactProposeResponse } from "../wire/types.ts";
 import { CallError } from "../wire/connection.ts";
-import type { ThreadStore } from "./thread.ts";
+import type { ContextList } from "./context.ts";
+import type { Requests } from "./requests.ts";
 
+/** Strategy is a way to compact. */
 export type Strategy = ThreadCompactProposeResponse["strategy"];
 
 /** bytesPerToken is an estimate for a text that the user writes. */
 const bytesPerToken = 4;
 
+/** Watch calls a function with each notification about the thread. It returns a function that ends this. */
+type Watch = (run: (n: ServerNotification) => void) => () => void;
+
+/** CompactionDraft has one draft while its dialog is open. */
 export class CompactionDraft {
 	readonly draft = signal<ThreadCompactProposeResponse | null>(null);
-	/** text is the summary as the user edits it. While the model writes, it is the text so far. */
+	/** text is the summary as the user edits it. */
 	readonly text = signal("");
+	/** streamed is the summary so far, while the model writes. */
+	readonly streamed = signal("");
 	readonly writing = signal(false);
 	readonly expired = signal(false);
 	readonly failure = signal("");
@@ -23,7 +31,11 @@ export class CompactionDraft {
 	/** shown are the items of the loss that the user looks at. */
 	readonly shown = signal<ReadonlySet<string>>(new Set());
 
-	constructor(private readonly store: ThreadStore, private readonly strategy: Strategy, private readonly range: PruneRange | null) {}
+	constructor(
+		private readonly requests: Requests, private readonly context: Pick<ContextList, "items">,
+		private readonly watch: Watch,
+		private readonly strategy: Strategy, private readonly range: PruneRange | null,
+	) {}
 
 	/** propose requests a draft. It keeps a text that the user has edited. */
 	async propose(strategy = this.strategy, keptText?: string): Promise<boolean> {
@@ -31,9 +43,13 @@ export class CompactionDraft {
 		this.expired.value = false;
 		this.failure.value = "";
 		this.text.value = keptText ?? "";
-		this.store.draftText.value = "";
+		this.streamed.value = "";
+		const stop = this.watch((n) => {
+			if (n.method === "thread/compact/delta") this.streamed.value += n.params.delta;
+		});
 		try {
-			const draft = await this.store.call("thread/compact/propose", { threadId: this.store.id, strategy, range: this.range });
+			const { call, threadId } = this.requests;
+			const draft = await call("thread/compact/propose", { threadId, strategy, range: this.range });
 			this.draft.value = draft;
 			this.text.value = keptText ?? draft.summary;
 			return true;
@@ -41,26 +57,29 @@ export class CompactionDraft {
 			this.failure.value = (error as Error).message;
 			return false;
 		} finally {
+			stop();
 			this.writing.value = false;
 		}
 	}
 
 	/** cancel stops the model, or drops the draft. */
 	cancel(): void {
-		if (this.draft.value || this.writing.value) void this.store.call("thread/compact/cancel", { threadId: this.store.id }).catch(() => undefined);
+		const { call, threadId } = this.requests;
+		if (this.draft.value || this.writing.value) void call("thread/compact/cancel", { threadId }).catch(() => undefined);
 	}
 
 	/** commit applies the draft. Pins change the context, so the draft is made again after them, without the model. */
 	async commit(): Promise<boolean> {
 		const text = this.text.value;
+		const { call, threadId } = this.requests;
 		try {
 			if (this.pinned.value.size > 0) {
-				await this.store.call("context/pin", { threadId: this.store.id, ids: [...this.pinned.value], pinned: true });
+				await call("context/pin", { threadId, ids: [...this.pinned.value], pinned: true });
 				if (!(await this.propose(this.draft.value?.strategy === "mask" ? "mask" : "local", text))) return false;
 				this.pinned.value = new Set();
 			}
 			const draft = this.draft.value!;
-			await this.store.call("thread/compact/commit", {
+			await call("thread/compact/commit", {
 				draftId: draft.draftId, text: draft.strategy === "mask" || text === draft.summary ? null : text,
 			});
 			this.draft.value = null;
@@ -77,6 +96,7 @@ export class CompactionDraft {
 		await this.propose(this.draft.value?.strategy === "mask" ? "mask" : "local", this.text.value);
 	}
 
+	/** insertText adds a fact to the summary. */
 	insertText(text: string): void {
 		this.text.value = `${this.text.value.trimEnd()}\n- ${text}`;
 	}
@@ -86,10 +106,12 @@ export class CompactionDraft {
 		this.shown.value = new Set(this.isShown(loss) ? [] : loss.itemIds);
 	}
 
+	/** isShown reports whether the items of a loss are highlighted. */
 	isShown(loss: CompactionLoss): boolean {
 		return loss.itemIds.length === this.shown.value.size && loss.itemIds.every((id) => this.shown.value.has(id));
 	}
 
+	/** togglePin pins the items of a loss, or unpins them. */
 	togglePin(loss: CompactionLoss): void {
 		const next = new Set(this.pinned.value);
 		const all = loss.itemIds.every((id) => next.has(id));
@@ -105,6 +127,7 @@ export class CompactionDraft {
 		return this.text.value.includes(loss.text) || this.isPinned(loss);
 	}
 
+	/** isPinned reports whether all items of a loss stay. */
 	isPinned(loss: CompactionLoss): boolean {
 		return loss.itemIds.length > 0 && loss.itemIds.every((id) => this.pinned.value.has(id));
 	}
@@ -113,7 +136,7 @@ export class CompactionDraft {
 	get tokensAfter(): number {
 		const draft = this.draft.value!;
 		const bytes = (text: string) => new TextEncoder().encode(text).length;
-		const items = this.store.context.items.value.filter((i) => this.pinned.value.has(i.id) && i.inPrompt);
+		const items = this.context.items.value.filter((i) => this.pinned.value.has(i.id) && i.inPrompt);
 		return draft.tokensAfter + Math.round((bytes(this.text.value) - bytes(draft.summary)) / bytesPerToken) +
 			items.reduce((sum, i) => sum + i.tokens, 0);
 	}

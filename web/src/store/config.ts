@@ -6,7 +6,7 @@ import * as app from "./app.ts";
 
 /** readConfig reads the configuration of the open thread's folder, or of new threads. */
 export function readConfig(): Promise<ConfigReadResponse> {
-	const cwd = app.current.peek()?.thread.peek()?.cwd;
+	const cwd = app.current.peek()?.settings.thread.peek()?.cwd;
 	return app.connection.value!.call("config/read", { includeLayers: true, ...(cwd ? { cwd } : {}) });
 }
 

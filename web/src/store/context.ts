@@ -1,19 +1,22 @@
-// The context items of a thread, and the plan of edits that are not applied yet.
+// The context items of a thread.
 
-import { computed, signal } from "@preact/signals";
+import { batch, computed, signal } from "@preact/signals";
+import { textOfParts } from "../lib/format.ts";
+import { Newest } from "../lib/newest.ts";
 import type {
-	ContextCategory, ContextGetItemsResponse, ContextItem, ContextItemsNotification, ContextOperation, ContextUsage,
+	ContextGetItemsResponse, ContextItem, ContextItemsNotification, ContextUsage, ServerNotification,
 } from "../wire/types.ts";
+import type { Notices } from "./notices.ts";
+import type { Requests } from "./requests.ts";
 
-/** Change is the planned state of one item. Undefined members stay as they are. */
-export interface Change {
-	included?: boolean;
-	pinned?: boolean;
-	deleted?: boolean;
-	text?: string;
+const pageSize = 2000;
+/** maxReads is the number of attempts to read a list that changes meanwhile. */
+const maxReads = 5;
+
+/** replaceable reports whether the server can replace the text of an item. */
+export function replaceable(item: ContextItem): boolean {
+	return item.category === "toolOutput" || item.category === "reasoning";
 }
-
-export type Plan = ReadonlyMap<string, Change>;
 
 /** applyDelta returns the list after a notification. It returns null if the delta does not fit. */
 export function applyDelta(items: readonly ContextItem[], n: ContextItemsNotification): ContextItem[] | null {
@@ -36,57 +39,6 @@ export function applyDelta(items: readonly ContextItem[], n: ContextItemsNotific
 	return list.length === n.total ? list.map((item, index) => (item.index === index ? item : { ...item, index })) : null;
 }
 
-/** operationsOf returns the edits of a plan, each kind once. */
-export function operationsOf(plan: Plan): ContextOperation[] {
-	const ids = (test: (c: Change) => boolean) => [...plan].filter(([, c]) => test(c)).map(([id]) => id);
-	const edits: ContextOperation[] = [];
-	const add = (list: string[], edit: (ids: string[]) => ContextOperation) => {
-		if (list.length > 0) edits.push(edit(list));
-	};
-	add(ids((c) => c.included === true), (list) => ({ type: "setInclusion", ids: list, included: true }));
-	add(ids((c) => c.included === false), (list) => ({ type: "setInclusion", ids: list, included: false }));
-	add(ids((c) => c.pinned === true), (list) => ({ type: "pin", ids: list, pinned: true }));
-	add(ids((c) => c.pinned === false), (list) => ({ type: "pin", ids: list, pinned: false }));
-	for (const [id, c] of plan) if (c.text !== undefined) edits.push({ type: "replace", id, text: c.text });
-	add(ids((c) => c.deleted === true), (list) => ({ type: "pruneByIndices", ids: list }));
-	return edits;
-}
-
-/**
- * rebase returns the part of a plan that still changes something, and the ids that do not exist any
- * more.
- */
-export function rebase(plan: Plan, items: readonly ContextItem[]): { plan: Plan; lost: string[] } {
-	const known = new Map(items.map((i) => [i.id, i]));
-	const next = new Map<string, Change>();
-	const lost: string[] = [];
-	for (const [id, change] of plan) {
-		const item = known.get(id);
-		if (!item) {
-			lost.push(id);
-			continue;
-		}
-		const kept: Change = { ...change };
-		if (kept.included === item.included) delete kept.included;
-		if (kept.pinned === item.pinned) delete kept.pinned;
-		if (Object.keys(kept).length > 0) next.set(id, kept);
-	}
-	return { plan: next, lost };
-}
-
-/** merge returns a plan with one more change; a change back to the item's state removes it. */
-export function merge(plan: Plan, item: ContextItem, change: Change): Plan {
-	const next = new Map(plan);
-	const merged: Change = { ...plan.get(item.id), ...change };
-	if (merged.included === item.included) delete merged.included;
-	if (merged.pinned === item.pinned) delete merged.pinned;
-	if (merged.deleted === false) delete merged.deleted;
-	if (merged.text === undefined) delete merged.text;
-	if (Object.keys(merged).length === 0) next.delete(item.id);
-	else next.set(item.id, merged);
-	return next;
-}
-
 /** ContextList has the items of one thread as the server reports them. */
 export class ContextList {
 	readonly items = signal<readonly ContextItem[]>([]);
@@ -106,52 +58,75 @@ export class ContextList {
 		return map;
 	});
 
-	load(pages: readonly ContextGetItemsResponse[]): void {
-		const last = pages[pages.length - 1]!;
-		this.items.value = pages.flatMap((p) => p.items);
-		this.usage.value = last.usage;
-		this.revision.value = last.revision;
-		this.loaded.value = true;
+	private readonly reads = new Newest();
+
+	constructor(private readonly requests: Requests, private readonly notices: Notices) {}
+
+	/** read reads the whole list. If it changes between two pages, it is read again. */
+	read(): Promise<void> {
+		return this.reads.run((isNewest) => this.readAll(isNewest));
 	}
 
-	/** apply takes a notification. It returns false if the list must be loaded again. */
-	apply(n: ContextItemsNotification): boolean {
+	private async readAll(isNewest: () => boolean): Promise<void> {
+		try {
+			let pages = await this.readPages();
+			for (let i = 1; i < maxReads && pages.some((p) => p.revision !== pages[0]!.revision); i++) {
+				pages = await this.readPages();
+			}
+			if (isNewest()) this.load(pages);
+		} catch (error) {
+			if (isNewest()) this.notices.report(error);
+		}
+	}
+
+	private async readPages(): Promise<ContextGetItemsResponse[]> {
+		const { call, threadId } = this.requests;
+		const pages: ContextGetItemsResponse[] = [];
+		let cursor: string | null = null;
+		do {
+			const page: ContextGetItemsResponse = await call("context/getItems", { threadId, cursor, limit: pageSize });
+			pages.push(page);
+			cursor = page.nextCursor;
+		} while (cursor !== null);
+		return pages;
+	}
+
+	/**
+	 * readText returns the whole text that the model gets of a context item, or its original text if the model does not
+	 * get it, and the number of parts that are no text.
+	 */
+	async readText(id: string): Promise<{ text: string; others: number }> {
+		const { call, threadId } = this.requests;
+		const { item, sent, original } = await call("context/readItem", { threadId, id });
+		const parts = item.included && sent ? sent : original; // what is sent of an excluded item is a placeholder
+		const texts = parts.filter((p) => p.type === "text");
+		return { text: textOfParts(texts), others: parts.length - texts.length };
+	}
+
+	/** notified takes a change of the list. If it does not fit, the whole list is read. */
+	notified(n: ServerNotification): void {
+		if (n.method === "ContextItems" && !this.apply(n.params)) void this.read();
+	}
+
+	private load(pages: readonly ContextGetItemsResponse[]): void {
+		const last = pages[pages.length - 1]!;
+		this.set(pages.flatMap((p) => p.items), last.usage, last.revision);
+	}
+
+	/** apply changes the list. It returns false if the list must be read again. */
+	private apply(n: ContextItemsNotification): boolean {
 		const list = applyDelta(this.items.value, n);
 		if (!list) return false;
-		this.items.value = list;
-		this.usage.value = n.usage;
-		this.revision.value = n.revision;
-		this.loaded.value = true;
+		this.set(list, n.usage, n.revision);
 		return true;
 	}
+
+	private set(items: readonly ContextItem[], usage: ContextUsage, revision: number): void {
+		batch(() => {
+			this.items.value = items;
+			this.usage.value = usage;
+			this.revision.value = revision;
+			this.loaded.value = true;
+		});
+	}
 }
-
-export const categoryNames: Record<ContextCategory, string> = {
-	userInstructions: "Instructions",
-	environmentContext: "Environment",
-	developerMessage: "Notices",
-	userMessage: "You",
-	assistantMessage: "Agent",
-	reasoning: "Reasoning",
-	toolCall: "Tool calls",
-	toolOutput: "Tool outputs",
-	toolDefinition: "Tool definitions",
-	summary: "Summaries",
-	other: "Other",
-};
-
-/** reasons explain why an item is not in the next request. */
-export const reasons: Record<string, string> = {
-	excluded: "You excluded it.",
-	callNotSent: "Its tool call is not sent.",
-	answerNotSent: "It is reasoning, and the answer that it belongs to is not sent.",
-	notTakenBack: "The provider does not accept reasoning back.",
-	refused: "It is encrypted, and its provider could not read it.",
-	replaced: "It is encrypted reasoning with a replaced text.",
-	otherModel: "It is reasoning of another model.",
-	otherProvider: "Only another provider can read it.",
-	otherApi: "The API in use cannot send it.",
-	compactionSent: "An encrypted compaction replaces it.",
-	originalsSent: "The items that it summarizes are sent.",
-	unreadable: "It cannot be decoded.",
-};

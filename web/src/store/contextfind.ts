@@ -2,7 +2,9 @@
 
 import { computed, effect, signal } from "@preact/signals";
 import type { ContextCategory, ContextItem, ContextMatch } from "../wire/types.ts";
-import type { ThreadStore } from "./thread.ts";
+import { Delay } from "../lib/delay.ts";
+import type { ContextList } from "./context.ts";
+import type { Requests } from "./requests.ts";
 
 const delayMs = 200;
 /** snippets is the number of items whose first match is shown. The others show their preview. */
@@ -24,6 +26,7 @@ interface Found {
 	removed: readonly ContextMatch[];
 }
 
+/** ContextFind has the search in the context of one thread. */
 export class ContextFind {
 	readonly query = signal("");
 	readonly regex = signal(false);
@@ -38,56 +41,61 @@ export class ContextFind {
 		const category = this.category.value;
 		const found = this.found.value;
 		const words = this.query.value.trim().toLowerCase();
-		const fits = (i: ContextItem) => words === "" || (found ? found.ids.has(i.id) : i.preview.toLowerCase().includes(words));
-		return this.store.context.items.value.filter((i) => (category === null || i.category === category) && fits(i));
+		const fits = (i: ContextItem) => words === "" ||
+			(found ? found.ids.has(i.id) : i.preview.toLowerCase().includes(words));
+		return this.context.items.value.filter((i) => (category === null || i.category === category) && fits(i));
 	});
 	/** removed are the matching items that are not in the list, of the category that is shown. */
 	readonly removed = computed<readonly ContextMatch[]>(() => {
 		const category = this.category.value;
-		return (this.query.value.trim() === "" ? [] : this.found.value?.removed ?? []).filter((m) => category === null || m.category === category);
+		return (this.query.value.trim() === "" ? [] : this.found.value?.removed ?? [])
+			.filter((m) => category === null || m.category === category);
 	});
 	/** removedCount counts removed items that the answer lacks, too, unless a category is shown. */
 	readonly removedCount = computed(() => {
 		const found = this.found.value;
 		if (!found || this.removed.value.length === 0 || this.category.value !== null) return this.removed.value.length;
-		return found.ids.size - this.store.context.items.value.filter((i) => found.ids.has(i.id)).length;
+		return found.ids.size - this.context.items.value.filter((i) => found.ids.has(i.id)).length;
 	});
 	/** answered reports whether the items are those of the present query. */
 	readonly answered = computed(() => {
 		const found = this.found.value?.query;
 		const now = this.present();
-		return now.query.trim() === "" || (found?.query === now.query && found.regex === now.regex && found.matchCase === now.matchCase &&
+		return now.query.trim() === "" ||
+			(found?.query === now.query && found.regex === now.regex && found.matchCase === now.matchCase &&
 			found.includeRemoved === now.includeRemoved);
 	});
-	private timer = 0;
+	private readonly delay = new Delay(delayMs);
 
-	constructor(private readonly store: ThreadStore) {}
+	constructor(private readonly requests: Requests, private readonly context: Pick<ContextList, "items">) {}
 
 	/** start searches when the query or the context changes. It returns a function that ends this. */
 	start(): () => void {
 		const stop = effect(() => {
 			const query = this.present();
-			void this.store.context.items.value;
-			clearTimeout(this.timer);
+			void this.context.items.value;
+			this.delay.stop();
 			this.failure.value = "";
 			if (query.query.trim() === "") this.found.value = null;
-			else this.timer = window.setTimeout(() => void this.run(query), delayMs);
+			else this.delay.start(() => void this.run(query));
 		});
 		return () => {
-			clearTimeout(this.timer);
+			this.delay.stop();
 			stop();
 		};
 	}
 
 	private present(): Query {
 		return {
-			query: this.query.value, regex: this.regex.value, matchCase: this.matchCase.value, includeRemoved: this.includeRemoved.value,
+			query: this.query.value, regex: this.regex.value, matchCase: this.matchCase.value,
+			includeRemoved: this.includeRemoved.value,
 		};
 	}
 
 	private async run(query: Query): Promise<void> {
-		const result = await this.store.call("context/search", { threadId: this.store.id, ...query, limit: snippets })
-			.catch((error: Error) => error);
+		const result = await this.requests.call("context/search", {
+			threadId: this.requests.threadId, ...query, limit: snippets,
+		}).catch((error: Error) => error);
 		if (JSON.stringify(query) !== JSON.stringify(this.present())) return; // another query is on its way
 		if (result instanceof Error) this.failure.value = result.message;
 		else {
@@ -106,6 +114,7 @@ export class ContextFind {
 		this.query.value = text;
 	}
 
+	/** clear ends the search and shows all categories. */
 	clear(): void {
 		this.query.value = "";
 		this.category.value = null;

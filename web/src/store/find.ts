@@ -2,8 +2,11 @@
 
 import { signal } from "@preact/signals";
 import type { ThreadSearchOccurrence } from "../wire/types.ts";
+import { Delay } from "../lib/delay.ts";
+import type { Items } from "./items.ts";
+import type { Notices } from "./notices.ts";
+import type { Requests } from "./requests.ts";
 import { reveal } from "./reveal.ts";
-import type { ThreadStore } from "./thread.ts";
 
 const delayMs = 200;
 const maxMatches = 250;
@@ -15,9 +18,12 @@ export class Find {
 	readonly matches = signal<readonly ThreadSearchOccurrence[]>([]);
 	readonly more = signal(false);
 	readonly at = signal(-1);
-	private timer = 0;
+	private readonly delay = new Delay(delayMs);
 
-	constructor(private readonly store: ThreadStore) {}
+	constructor(
+		private readonly requests: Pick<Requests, "call" | "threadId">, private readonly items: Pick<Items, "load">,
+		private readonly notices: Pick<Notices, "report">,
+	) {}
 
 	/** current is the message of the current match. */
 	get current(): string | null {
@@ -29,10 +35,10 @@ export class Find {
 		return new Set(this.open.value ? this.matches.value.map((m) => m.itemId) : []);
 	}
 
+	/** search searches for a text, soon after the last key. */
 	search(term: string): void {
 		this.term.value = term;
-		clearTimeout(this.timer);
-		this.timer = window.setTimeout(() => void this.run(term), delayMs);
+		this.delay.start(() => void this.run(term));
 	}
 
 	private async run(term: string): Promise<void> {
@@ -41,14 +47,17 @@ export class Find {
 			this.at.value = -1;
 			return;
 		}
-		await this.store.edit(async (c, threadId) => {
-			const found = await c.call("thread/searchOccurrences", { threadId, searchTerm: term, limit: maxMatches });
+		try {
+			const { call, threadId } = this.requests;
+			const found = await call("thread/searchOccurrences", { threadId, searchTerm: term, limit: maxMatches });
 			if (this.term.value !== term) return;
 			this.matches.value = found.data;
 			this.more.value = found.nextCursor !== null;
 			this.at.value = -1;
 			this.go(found.data.length - 1);
-		});
+		} catch (error) {
+			this.notices.report(error);
+		}
 	}
 
 	/** move goes to the next or the previous match. */
@@ -61,9 +70,10 @@ export class Find {
 		const match = this.matches.value[i];
 		if (!match) return;
 		this.at.value = i;
-		void this.store.load(match.itemId, match.turnId).then((found) => found && reveal.timeline(match.itemId));
+		void this.items.load(match.itemId, match.turnId).then((found) => found && reveal.timeline(match.itemId));
 	}
 
+	/** close ends the search. */
 	close(): void {
 		this.open.value = false;
 		this.term.value = "";

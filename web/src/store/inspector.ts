@@ -1,10 +1,11 @@
 // Prompts of a thread: of now, with the plan, after an edit, or of a past request.
 
 import { signal } from "@preact/signals";
-import type { ContextEdit, ContextGetPromptParams, ContextGetPromptResponse, ModelRequestUsage } from "../wire/types.ts";
+import type { ContextEdit, ContextGetPromptParams, ContextGetPromptResponse, ModelRequestUsage }
+	from "../wire/types.ts";
 import type { PromptPart } from "../lib/promptdiff.ts";
-import { operationsOf } from "./context.ts";
-import type { ThreadStore } from "./thread.ts";
+import { operationsOf, type EditPlan } from "./plan.ts";
+import type { Requests } from "./requests.ts";
 
 const pageSize = 100;
 
@@ -14,6 +15,7 @@ export type Point =
 	| { kind: "revision"; edit: ContextEdit }
 	| { kind: "request"; request: ModelRequestUsage };
 
+/** keyOf returns a name of a point that no other point has. */
 export function keyOf(p: Point): string {
 	switch (p.kind) {
 		case "revision": return `revision:${p.edit.revision}`;
@@ -29,7 +31,9 @@ export interface Prompt {
 	parts: PromptPart[];
 }
 
+/** Inspector reads the prompts of one thread, and compares two of them. */
 export class Inspector {
+	/** requests are the model requests of the thread, the newest first. more is the cursor of the older ones, or null. */
 	readonly requests = signal<readonly ModelRequestUsage[]>([]);
 	readonly more = signal<string | null>(null);
 	readonly edits = signal<readonly ContextEdit[]>([]);
@@ -37,7 +41,7 @@ export class Inspector {
 	readonly base = signal<Prompt | null>(null);
 	readonly failure = signal("");
 
-	constructor(private readonly store: ThreadStore) {}
+	constructor(private readonly thread: Requests, private readonly plan: Pick<EditPlan, "changes">) {}
 
 	/** open reads the lists and the prompt of now. */
 	async open(): Promise<void> {
@@ -47,7 +51,8 @@ export class Inspector {
 	/** loadRequests reads the newest requests, or the next older page. */
 	async loadRequests(): Promise<void> {
 		await this.attempt(async () => {
-			const page = await this.store.call("thread/usage/list", { threadId: this.store.id, limit: pageSize, cursor: this.more.value });
+			const page = await this.thread.call("thread/usage/list",
+				{ threadId: this.thread.threadId, limit: pageSize, cursor: this.more.value });
 			this.requests.value = [...this.requests.value, ...page.data];
 			this.more.value = page.nextCursor;
 		});
@@ -55,7 +60,7 @@ export class Inspector {
 
 	private async loadEdits(): Promise<void> {
 		await this.attempt(async () => {
-			const list = await this.store.call("context/listEdits", { threadId: this.store.id });
+			const list = await this.thread.call("context/listEdits", { threadId: this.thread.threadId });
 			this.edits.value = [...list.edits].reverse();
 		});
 	}
@@ -81,11 +86,11 @@ export class Inspector {
 	}
 
 	private async read(point: Point): Promise<Prompt> {
-		const params: ContextGetPromptParams = { threadId: this.store.id };
-		if (point.kind === "plan") params.edits = operationsOf(this.store.plan.value);
+		const params: ContextGetPromptParams = { threadId: this.thread.threadId };
+		if (point.kind === "plan") params.edits = operationsOf(this.plan.changes.value);
 		if (point.kind === "revision") params.revision = point.edit.revision;
 		if (point.kind === "request") params.requestId = point.request.requestId;
-		const response = await this.store.call("context/getPrompt", params);
+		const response = await this.thread.call("context/getPrompt", params);
 		return { point, response, parts: partsOf(response) };
 	}
 
@@ -99,7 +104,9 @@ export class Inspector {
 	}
 }
 
-/** Message has the members of a message of Chat Completions, or of an input item of the Responses API, that are shown. */
+/**
+ * Message has the members of a message of Chat Completions, or of an input item of the Responses API, that are shown.
+ */
 interface Message {
 	role?: string;
 	type?: string;
@@ -125,7 +132,8 @@ interface Tool {
 }
 
 function partsOf(r: ContextGetPromptResponse): PromptPart[] {
-	const messages = (r.messages as Message[]).map((m, i): PromptPart => ({ id: idOf(m, r.sources[i]), title: titleOf(m), text: textOf(m) }));
+	const messages = (r.messages as Message[])
+		.map((m, i): PromptPart => ({ id: idOf(m, r.sources[i]), title: titleOf(m), text: textOf(m) }));
 	const tools = (r.tools as Tool[]).map((tool): PromptPart => {
 		const name = tool.function?.name ?? tool.name ?? tool.type ?? "tool";
 		return { id: `tool:${name}`, title: `tool definition: ${name}`, text: JSON.stringify(tool, null, 2) };

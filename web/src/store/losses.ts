@@ -1,7 +1,9 @@
 // What compactions added to summaries and lost. The server reports it once, so the browser keeps it.
 
 import { signal } from "@preact/signals";
-import type { CompactionLoss, ContextCompactedNotification, ThreadCompactProposeResponse, TrimPoint } from "../wire/types.ts";
+import { keep, type Keeper } from "../lib/keep.ts";
+import type { CompactionLoss, ContextCompactedNotification, ServerNotification, ThreadCompactProposeResponse,
+	TrimPoint } from "../wire/types.ts";
 
 /** kept is the number of reports of a thread that are kept. One has at most about 6 KB. */
 const kept = 5;
@@ -9,7 +11,9 @@ const kept = 5;
 /** reportsKey returns the name of the stored reports of a thread. */
 export const reportsKey = (threadId: string): string => `appserver.losses.${threadId}`;
 
-/** LossReport has the rules of the user that a summary was given, the facts that it does not mention, and how many more. */
+/**
+ * LossReport has the rules of the user that a summary was given, the facts that it does not mention, and how many more.
+ */
 export interface LossReport {
 	rulesAdded: readonly string[];
 	losses: readonly CompactionLoss[];
@@ -25,27 +29,33 @@ export interface CompactionReport extends LossReport {
 	after: number;
 }
 
+/** draftReport returns the report of a draft. */
 export const draftReport = (d: ThreadCompactProposeResponse): LossReport =>
 	({ rulesAdded: d.rulesAdded ?? [], losses: d.lossDetails, omitted: d.lossesOmitted ?? 0 });
 
 /** isEmpty reports whether nothing was added and nothing was lost. */
-export const isEmpty = (r: LossReport): boolean => r.rulesAdded.length === 0 && r.losses.length === 0 && r.omitted === 0;
+export const isEmpty = (r: LossReport): boolean => r.rulesAdded.length === 0 && r.losses.length === 0 &&
+	r.omitted === 0;
 
-/** Store is the part of localStorage that reports use. */
-type Store = Pick<Storage, "getItem" | "setItem">;
-
+/** CompactionReports has the newest reports of one thread. */
 export class CompactionReports {
 	readonly byPlace = signal<ReadonlyMap<string, CompactionReport>>(new Map());
 	/** waiting is a report whose trim point comes next. */
 	private waiting: CompactionReport | null = null;
 
-	constructor(private readonly key: string, private readonly storage: Store) {
+	constructor(private readonly key: string, private readonly storage: Keeper) {
 		try {
 			const saved = JSON.parse(storage.getItem(key) ?? "[]") as CompactionReport[];
 			this.byPlace.value = new Map(saved.map((r) => [r.place, r]));
 		} catch {
 			// the text is not of this page
 		}
+	}
+
+	/** notified takes reports of compactions and their trim points. */
+	notified(n: ServerNotification): void {
+		if (n.method === "thread/compacted") this.compacted(n.params);
+		if (n.method === "thread/trimPoint/created") this.trimmed(n.params.trimPoint);
 	}
 
 	/** compacted takes the report of a compaction. */
@@ -70,18 +80,17 @@ export class CompactionReports {
 		const all = [...this.byPlace.peek().values()].filter((r) => r.place !== report.place);
 		const next = [...all, report].slice(-kept);
 		this.byPlace.value = new Map(next.map((r) => [r.place, r]));
-		try {
-			this.storage.setItem(this.key, JSON.stringify(next));
-		} catch {
-			// the storage is full: the reports are lost with the page
-		}
+		keep(this.storage, this.key, JSON.stringify(next));
 	}
 }
 
 /** maxWords bounds the words of a loss that are compared with its item. */
 const maxWords = 40;
 
-/** sharedText returns the longest run of words of a loss that its item has, so that a search finds the item. It may be empty. */
+/**
+ * sharedText returns the longest run of words of a loss that its item has, so that a search finds the item. It may be
+ * empty.
+ */
 export function sharedText(loss: string, item: string): string {
 	const words = loss.split(/\s+/).filter(Boolean).slice(0, maxWords);
 	let longest = "";

@@ -3,6 +3,7 @@
 import { signal } from "@preact/signals";
 import type { OpenServerRequest, RequestId, ServerRequest } from "../wire/types.ts";
 
+/** Question is a request of the server that waits for an answer. */
 export interface Question {
 	id: RequestId;
 	request: ServerRequest;
@@ -25,6 +26,7 @@ const lingerMs = 5000;
 /** inbox has the open requests of all threads, as the server lists them. */
 export const inbox = signal<readonly OpenServerRequest[]>([]);
 
+/** questions has the open requests to this page, the oldest first. */
 export const questions = signal<readonly Question[]>([]);
 
 function threadOf(r: ServerRequest): string {

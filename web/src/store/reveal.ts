@@ -1,5 +1,6 @@
 // Links between the timeline and the context panel.
 
+/** reveal has functions that the views of the timeline and of the panel set while they are shown. */
 export const reveal = {
 	/** timeline shows the row of an item that is loaded. */
 	timeline: (_itemId: string): unknown => undefined,
@@ -7,8 +8,6 @@ export const reveal = {
 	hold: (_key: string): void => undefined,
 	/** end shows the end of the timeline. */
 	end: (): void => undefined,
-	/** draft puts a text into the composer if that has a former text. */
-	draft: (_text: string, _former: string): void => undefined,
 	/** context selects a context item in the panel. */
 	context: (_id: string): void => undefined,
 	/** contextRow scrolls the list of the panel to a context item. The focus stays. */

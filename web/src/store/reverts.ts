@@ -1,11 +1,13 @@
 // Reverts of this page: the turns that left the conversation, and the way back.
 
 import { signal } from "@preact/signals";
-import type { ServerNotification, ThreadItem, UserMessageItem } from "../wire/types.ts";
+import type { ServerNotification, ThreadItem } from "../wire/types.ts";
 import { CallError } from "../wire/connection.ts";
 import { plural } from "../lib/format.ts";
-import { reveal } from "./reveal.ts";
-import type { ThreadStore } from "./thread.ts";
+import type { MessageDraft } from "./draft.ts";
+import { messageText } from "./items.ts";
+import type { Notices } from "./notices.ts";
+import type { Requests } from "./requests.ts";
 
 /** TurnName is how people recognise a turn. message is the whole text of the user's message, or "". */
 export interface TurnName {
@@ -19,9 +21,6 @@ export interface Removal {
 	first: TurnName;
 	last: TurnName;
 }
-
-/** messageText returns the text of a message of the user. */
-export const messageText = (item: UserMessageItem): string => item.content.map((c) => (c.type === "text" ? c.text : "")).join("");
 
 /** turnName names a turn by its first item. */
 export function turnName(item: ThreadItem | undefined): TurnName {
@@ -41,29 +40,32 @@ export function turnName(item: ThreadItem | undefined): TurnName {
 }
 
 /** readTurnName reads the first item of a turn. The turn need not be loaded. */
-export async function readTurnName(store: ThreadStore, turnId: string): Promise<TurnName> {
-	const page = await store.call("thread/items/list", { threadId: store.id, turnId, limit: 1 });
+export async function readTurnName({ call, threadId }: Requests, turnId: string): Promise<TurnName> {
+	const page = await call("thread/items/list", { threadId, turnId, limit: 1 });
 	return turnName(page.data[0]?.item);
 }
 
 /** lastTurn returns the id of the thread's last turn, or null. */
-export async function lastTurn(store: ThreadStore): Promise<string | null> {
-	const page = await store.call("thread/turns/list", { threadId: store.id, limit: 1, itemsView: "notLoaded" });
+export async function lastTurn({ call, threadId }: Requests): Promise<string | null> {
+	const page = await call("thread/turns/list", { threadId, limit: 1, itemsView: "notLoaded" });
 	return page.data[0]?.id ?? null;
 }
 
+/** Reverts offers to undo the reverts of one thread, until a turn begins. */
 export class Reverts {
 	/** removals are those that can be undone. The last one is undone first. */
 	readonly removals = signal<readonly Removal[]>([]);
 	readonly undoing = signal(false);
 
-	constructor(private readonly store: ThreadStore) {}
+	constructor(
+		private readonly requests: Requests, private readonly notices: Notices, private readonly draft: MessageDraft,
+	) {}
 
 	/** removed offers the undo of a revert. The message of the first turn goes to an empty composer. */
 	removed(r: Removal): void {
 		if (r.ids.length === 0) return;
 		this.removals.value = [...this.removals.value, r];
-		reveal.draft(r.first.message, "");
+		this.draft.replace(r.first.message, "");
 	}
 
 	/** notified makes the reverts final when a turn begins. */
@@ -77,13 +79,14 @@ export class Reverts {
 		if (!r || this.undoing.value) return;
 		this.undoing.value = true;
 		try {
-			const done = await this.store.call("thread/revert/undo", { threadId: this.store.id, expectedTurnId: r.ids[0]! });
+			const { call, threadId } = this.requests;
+			const done = await call("thread/revert/undo", { threadId, expectedTurnId: r.ids[0]! });
 			this.close();
-			reveal.draft("", r.first.message);
-			this.store.notice("done", `${plural(done.restoredTurnIds.length, "turn")} of the conversation came back.`);
+			this.draft.replace("", r.first.message);
+			this.notices.add("done", `${plural(done.restoredTurnIds.length, "turn")} of the conversation came back.`);
 		} catch (error) {
 			if (error instanceof CallError && (error.kind === "staleTurn" || error.kind === "nothingToUndo")) this.close();
-			this.store.report(error);
+			this.notices.report(error);
 		} finally {
 			this.undoing.value = false;
 		}

@@ -2,10 +2,16 @@
 
 import { computed, effect, signal, untracked } from "@preact/signals";
 import type {
-	ContextNetPrice, ContextSuggestGoal, ContextSuggestion, ContextSuggestionsNotification, SuggestionReason, SuggestionRisk,
+	ContextNetPrice, ContextSuggestGoal, ContextSuggestion, ContextSuggestionsNotification, ServerNotification,
+	SuggestionReason,
+	SuggestionRisk,
 } from "../wire/types.ts";
+import { Newest } from "../lib/newest.ts";
+import { toggled } from "../lib/toggled.ts";
 import { CallError } from "../wire/connection.ts";
-import type { ThreadStore } from "./thread.ts";
+import type { ContextList } from "./context.ts";
+import type { Notices } from "./notices.ts";
+import type { Requests } from "./requests.ts";
 
 /** Answer has the suggestions of one revision. A notification has no figures that are null here. */
 export interface Answer {
@@ -20,14 +26,14 @@ export interface Answer {
 /** GoalUnit is the unit of a goal. */
 export type GoalUnit = "percent" | "tokens";
 
-/** Thread is the part of a thread's store that suggestions use. */
-type Thread = Pick<ThreadStore, "id" | "call" | "context" | "loadContext" | "report">;
-
+/** Suggestions has the suggestions for the context of one thread. */
 export class Suggestions {
 	/** open reports whether the cards are shown. Only then changes of the thread request new ones. */
 	readonly open = signal(false);
 	readonly answer = signal<Answer | null>(null);
-	/** goal is a number in goalUnit, or null: the share of the next request that should go, or the tokens that it may have. */
+	/**
+	 * goal is a number in goalUnit, or null: the share of the next request that should go, or the tokens that it may have.
+	 */
 	readonly goal = signal<number | null>(null);
 	readonly goalUnit = signal<GoalUnit>("percent");
 	readonly loading = signal(false);
@@ -35,7 +41,9 @@ export class Suggestions {
 	readonly failure = signal("");
 	/** refused are the ids of suggestions that were not applied, because the context had changed. */
 	readonly refused = signal<ReadonlySet<string>>(new Set());
-	/** explained are the ids of the cards that show their reason, pointed is the one below the pointer or with the focus. */
+	/**
+	 * explained are the ids of the cards that show their reason, pointed is the one below the pointer or with the focus.
+	 */
 	readonly explained = signal<ReadonlySet<string>>(new Set());
 	readonly pointed = signal<string | null>(null);
 	/** byItem has the suggestion of each context item. */
@@ -44,25 +52,31 @@ export class Suggestions {
 	/** highlighted are the context items of cards that are pointed at or explained. */
 	readonly highlighted = computed<ReadonlySet<string>>(() => new Set((this.answer.value?.suggestions ?? [])
 		.filter((s) => s.id === this.pointed.value || this.explained.value.has(s.id)).flatMap((s) => s.itemIds)));
-	private last = 0;
-	/** newest ends when the answer to the newest request is shown. */
-	private newest = Promise.resolve();
+	private readonly requested = new Newest();
 
-	constructor(private readonly thread: Thread) {}
+	constructor(
+		private readonly requests: Requests, private readonly context: Pick<ContextList, "revision" | "read">,
+		private readonly notices: Pick<Notices, "report">,
+	) {}
 
 	/** start follows the revision of the context. It returns a function that ends this. */
 	start(): () => void {
 		return effect(() => {
-			const revision = this.thread.context.revision.value;
+			const revision = this.context.revision.value;
 			const answer = this.answer.peek();
 			if (answer && answer.revision !== revision) untracked(() => this.outdate());
 		});
 	}
 
+	/** notified takes new suggestions. The end of a turn changes what can be suggested. */
+	notified(n: ServerNotification): void {
+		if (n.method === "ContextSuggestions") this.take(n.params);
+		if (n.method === "turn/completed") this.outdate();
+	}
+
 	/** take shows the suggestions of a notification. */
 	take(n: ContextSuggestionsNotification): void {
-		this.last++; // an answer that is on its way is older
-		this.newest = Promise.resolve();
+		this.requested.drop(); // an answer that is on its way is older
 		this.loading.value = false;
 		this.show({ ...n, promptTokens: null, expectedRequests: null, goalReached: null });
 		if (this.open.peek()) void this.refresh();
@@ -74,6 +88,7 @@ export class Suggestions {
 		else this.answer.value = null;
 	}
 
+	/** toggle opens or closes the cards. */
 	toggle(): void {
 		this.open.value = !this.open.value;
 		this.pointed.value = null;
@@ -84,15 +99,15 @@ export class Suggestions {
 
 	/** refresh requests new suggestions. It ends when those of the newest request are shown. */
 	refresh(): Promise<void> {
-		this.newest = this.request(++this.last);
-		return this.newest;
+		return this.requested.run((isNewest) => this.request(isNewest));
 	}
 
-	private async request(turn: number): Promise<void> {
+	private async request(isNewest: () => boolean): Promise<void> {
 		this.loading.value = true;
-		const answer = await this.thread.call("context/suggest", { threadId: this.thread.id, goal: this.goalParams() })
-			.catch((error: Error) => error);
-		if (turn !== this.last) return this.newest;
+		const answer = await this.requests.call("context/suggest", {
+			threadId: this.requests.threadId, goal: this.goalParams(),
+		}).catch((error: Error) => error);
+		if (!isNewest()) return;
 		this.loading.value = false;
 		this.failure.value = answer instanceof Error ? answer.message : "";
 		if (answer instanceof Error) this.answer.value = null; // it may be of an older revision
@@ -132,25 +147,25 @@ export class Suggestions {
 		this.applying.value = true;
 		this.refused.value = new Set();
 		try {
-			await this.thread.call("context/apply", {
-				threadId: this.thread.id, edits: list.flatMap((s) => s.edits), expectedRevision: this.answer.value!.revision,
+			await this.requests.call("context/apply", {
+				threadId: this.requests.threadId, edits: list.flatMap((s) => s.edits),
+				expectedRevision: this.answer.value!.revision,
 			});
 		} catch (error) {
 			if (error instanceof CallError && error.kind === "staleRevision") {
-				await this.thread.loadContext();
+				await this.context.read();
 				this.refused.value = new Set(list.map((s) => s.id));
 			} else {
-				this.thread.report(error);
+				this.notices.report(error);
 			}
 		}
 		await this.refresh();
 		this.applying.value = false;
 	}
 
+	/** toggleReason shows the reason of a card, or hides it. */
 	toggleReason(id: string): void {
-		const next = new Set(this.explained.value);
-		if (!next.delete(id)) next.add(id);
-		this.explained.value = next;
+		this.explained.value = toggled(this.explained.value, id);
 	}
 }
 
@@ -161,6 +176,7 @@ export const reasonNames: Record<SuggestionReason, string> = {
 	oldOutput: "not used recently", describedImage: "image was answered", oldReasoning: "reasoning of an earlier turn",
 };
 
+/** reasonTexts explain the reasons. */
 export const reasonTexts: Record<SuggestionReason, string> = {
 	supersededRead: "A later read has the same lines as well.",
 	staleRead: "A later patch or command changed the file, so the text is not its content any more.",
@@ -173,6 +189,7 @@ export const reasonTexts: Record<SuggestionReason, string> = {
 	oldReasoning: "It is the reasoning of earlier turns. Their answers stay.",
 };
 
+/** riskTexts explain the risks. */
 export const riskTexts: Record<SuggestionRisk, string> = {
 	low: "A later item has the content, or no request sends it again.",
 	medium: "The model may have to read or run something again.",

@@ -1,7 +1,7 @@
 // The entries of a thread: pages of thread/timeline/list merged with live notifications.
 
 import { signal, type Signal } from "@preact/signals";
-import { Blocks } from "../lib/markdown.tsx";
+import { Blocks } from "../lib/blocks.ts";
 import type {
 	ThreadItem, ThreadTimelineEntry, ThreadTimelineListResponse, TimelineItem, TimelineTrimPoint,
 } from "../wire/types.ts";
@@ -58,22 +58,28 @@ function aroundItem(e: Entry): Edge {
 
 /** Timeline has the loaded part of a thread, oldest entry first. */
 export class Timeline {
-	entries: Entry[] = [];
+	private list: Entry[] = [];
 	private byKey = new Map<string, Entry>();
 	/** held has live entries that are newer than the loaded part. */
 	private held = new Map<string, Entry>();
-	/** changed increases when entries are added, removed or moved. */
-	readonly changed = signal(0);
+	/** changed increases when entries are added, removed or moved, which changes the list in place. */
+	private readonly changed = signal(0);
 	older: Edge = null;
 	newer: Edge = null;
 	private dirty = new Set<Entry>();
 	private frame = 0;
 
+	/** entries are the loaded entries. What reads them while it renders is rendered again when the list changes. */
+	get entries(): readonly Entry[] {
+		void this.changed.value;
+		return this.list;
+	}
+
 	/** reset replaces all entries by a page. Live entries that it lacks stay at the end of the thread. */
 	reset(page: ThreadTimelineListResponse): void {
-		for (const e of this.entries) if (e.live) this.held.set(e.key, e);
+		for (const e of this.list) if (e.live) this.held.set(e.key, e);
 		const former = this.byKey;
-		this.entries = [];
+		this.list = [];
 		this.byKey = new Map();
 		for (const data of page.data) this.append(data, false, former.get(keyOf(data)));
 		this.older = edgeOf(page.nextCursor);
@@ -84,7 +90,7 @@ export class Timeline {
 
 	/** settle leaves it to the next page which entries exist. The server has stored all of them, or removed them. */
 	settle(): void {
-		for (const e of this.entries) e.live = false;
+		for (const e of this.list) e.live = false;
 		this.held.clear();
 	}
 
@@ -97,9 +103,9 @@ export class Timeline {
 			added.push(e);
 			this.byKey.set(e.key, e);
 		}
-		this.entries = [...added, ...this.entries];
+		this.list = [...added, ...this.list];
 		this.older = edgeOf(page.nextCursor);
-		if (this.entries.length > maxEntries) this.dropNewest();
+		if (this.list.length > maxEntries) this.dropNewest();
 		this.changed.value++;
 	}
 
@@ -112,7 +118,7 @@ export class Timeline {
 		}
 		this.newer = edgeOf(page.newerCursor);
 		this.release();
-		if (this.entries.length > maxEntries) this.dropOldest();
+		if (this.list.length > maxEntries) this.dropOldest();
 		this.changed.value++;
 	}
 
@@ -126,23 +132,23 @@ export class Timeline {
 	private dropNewest(): void {
 		const at = this.lastItem(maxEntries * 3 / 4);
 		if (at < 0) return;
-		for (const e of this.entries.splice(at + 1)) {
+		for (const e of this.list.splice(at + 1)) {
 			this.byKey.delete(e.key);
 			if (e.live) this.held.set(e.key, e);
 		}
-		this.newer = aroundItem(this.entries[at]!);
+		this.newer = aroundItem(this.list[at]!);
 	}
 
 	private dropOldest(): void {
-		const at = this.lastItem(this.entries.length - maxEntries * 3 / 4);
+		const at = this.lastItem(this.list.length - maxEntries * 3 / 4);
 		if (at < 0) return;
-		for (const e of this.entries.splice(0, at)) this.byKey.delete(e.key);
-		this.older = aroundItem(this.entries[0]!);
+		for (const e of this.list.splice(0, at)) this.byKey.delete(e.key);
+		this.older = aroundItem(this.list[0]!);
 	}
 
 	/** lastItem returns the index of the last item before an index, or -1. */
 	private lastItem(before: number): number {
-		for (let i = Math.floor(before) - 1; i >= 0; i--) if (this.entries[i]!.data.type === "item") return i;
+		for (let i = Math.floor(before) - 1; i >= 0; i--) if (this.list[i]!.data.type === "item") return i;
 		return -1;
 	}
 
@@ -156,7 +162,7 @@ export class Timeline {
 	}
 
 	private insert(e: Entry): void {
-		this.entries.push(e);
+		this.list.push(e);
 		this.byKey.set(e.key, e);
 	}
 
@@ -211,13 +217,13 @@ export class Timeline {
 
 	/** indexOfItem returns the position of an item in entries, or -1. */
 	indexOfItem(itemId: string): number {
-		return this.entries.findIndex((e) => e.data.type === "item" && e.data.item.id === itemId);
+		return this.list.findIndex((e) => e.data.type === "item" && e.data.item.id === itemId);
 	}
 
 	/** sectionOf returns the id of the trim point after an item, or null. */
 	sectionOf(itemId: string): string | null {
-		for (let i = this.indexOfItem(itemId); i >= 0 && i < this.entries.length; i++) {
-			const d = this.entries[i]!.data;
+		for (let i = this.indexOfItem(itemId); i >= 0 && i < this.list.length; i++) {
+			const d = this.list[i]!.data;
 			if (d.type === "trimPoint") return d.trimPoint.id;
 		}
 		return null;
@@ -225,7 +231,7 @@ export class Timeline {
 
 	/** openTurn returns the id of the last turn if it has not ended. */
 	openTurn(): string | null {
-		const entries = [...this.entries, ...this.held.values()];
+		const entries = [...this.list, ...this.held.values()];
 		for (let i = entries.length - 1; i >= 0; i--) {
 			const d = entries[i]!.data;
 			if (d.type === "turnCompleted") return null;
@@ -256,7 +262,9 @@ export function visibleEntries(
 	let section: Entry[] = [];
 	for (const e of entries) {
 		const d = e.data;
-		if (d.type === "turnStarted" || (d.type === "turnCompleted" && d.status === "completed" && !reported.has(d.turnId))) continue;
+		if (d.type === "turnStarted" || (d.type === "turnCompleted" && d.status === "completed" && !reported.has(d.turnId))) {
+			continue;
+		}
 		if (d.type === "item" && d.item.type === "contextCompaction" && !e.live) continue; // its trim point is shown
 		if (d.type === "summary") {
 			section.push(e);

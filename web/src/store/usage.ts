@@ -1,7 +1,7 @@
 // What the model requests of a thread cost, and what edits of its context saved.
 
 import type { ModelRequestTotal, ModelRequestUsage, ThreadUsageListResponse } from "../wire/types.ts";
-import type { ThreadStore } from "./thread.ts";
+import type { Requests } from "./requests.ts";
 
 const pageSize = 1000;
 
@@ -15,6 +15,7 @@ export interface Money {
 	unpriced: number;
 }
 
+/** Usage has the sums of a thread. */
 export interface Usage {
 	total: ModelRequestTotal;
 	/** money is null if no request has a price. */
@@ -43,12 +44,14 @@ export function moneyOf(requests: readonly ModelRequestUsage[], prices: Prices):
 export const cachedShare = (total: ModelRequestTotal): number | null =>
 	total.tokens.inputTokens > 0 ? total.tokens.cachedInputTokens / total.tokens.inputTokens : null;
 
-/** readUsage reads the sums of a thread. It reads all requests if prices of models are configured, and the newest otherwise. */
-export async function readUsage(thread: Pick<ThreadStore, "id" | "call" | "thread">): Promise<Usage> {
-	const cwd = thread.thread.peek()?.cwd;
+/**
+ * readUsage reads the sums of a thread, whose folder has the prices. It reads all requests if prices of models are
+ * configured, and the newest otherwise.
+ */
+export async function readUsage({ call, threadId }: Pick<Requests, "call" | "threadId">, cwd?: string): Promise<Usage> {
 	const read = (cursor: string | null): Promise<ThreadUsageListResponse> =>
-		thread.call("thread/usage/list", { threadId: thread.id, limit: pageSize, cursor });
-	const [first, config] = await Promise.all([read(null), thread.call("config/read", cwd ? { cwd } : {})]);
+		call("thread/usage/list", { threadId, limit: pageSize, cursor });
+	const [first, config] = await Promise.all([read(null), call("config/read", cwd ? { cwd } : {})]);
 	const prices = (config.config["model_prices"] ?? {}) as Prices;
 	if (Object.keys(prices).length === 0) return { total: first.total, money: null };
 	const requests = [...first.data];

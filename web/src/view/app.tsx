@@ -7,7 +7,8 @@ import { baseName, firstLine, plural, visible } from "../lib/format.ts";
 import type { TurnName } from "../store/reverts.ts";
 import type { ThreadStore } from "../store/thread.ts";
 import { Composer } from "./composer.tsx";
-import { Dialogs, openDialog } from "./dialogs.tsx";
+import { openDialog } from "../store/dialog.ts";
+import { Dialogs } from "./dialogs.tsx";
 import { Dock } from "./dock.tsx";
 import { Ring } from "./gauge.tsx";
 import { Inbox } from "./inbox.tsx";
@@ -15,10 +16,12 @@ import { onGlobalKey } from "./keys.ts";
 import { policyName } from "./options.tsx";
 import { openSettings } from "./opensettings.tsx";
 import { Panel } from "./panel.tsx";
-import { panelOpen, panelWanted, panelWide, threadsOpen, togglePanel } from "./panels.ts";
-import { Threads, titleOf } from "./threads.tsx";
+import { panelOpen, panelWanted, panelWide, threadsOpen, togglePanel } from "../store/panels.ts";
+import { Threads } from "./threads.tsx";
+import { titleOf } from "../store/titles.ts";
 import { ThreadTimeline } from "./timeline.tsx";
 
+/** App is the page. */
 export function App() {
 	useEffect(() => {
 		document.addEventListener("keydown", onGlobalKey);
@@ -39,7 +42,8 @@ export function App() {
 	if (app.sessionFailure.value) return <NoSession reason={app.sessionFailure.value} />;
 	const store = app.current.value;
 	const panel = panelOpen.value && store && store.phase.value !== "failed";
-	const parts = ["frame", panel ? "with-panel" : "", panel && panelWide.value ? "wide-panel" : "", threadsOpen.value ? "with-threads" : ""];
+	const parts = ["frame", panel ? "with-panel" : "", panel && panelWide.value ? "wide-panel" : "", threadsOpen.value
+		? "with-threads" : ""];
 	return (
 		<div class={parts.filter(Boolean).join(" ")}>
 			<TopBar />
@@ -70,14 +74,13 @@ function Conversation() {
 
 function TopBar() {
 	const store = app.current.value;
-	const listed = app.threads.value.find((t) => t.id === store?.id);
-	const thread = store?.thread.value;
-	const settings = store?.settings.value;
+	const thread = store?.settings.thread.value;
+	const settings = store?.settings.resumed.value;
 	return (
 		<header class="top">
 			<button class="quiet" type="button" aria-label="Threads" aria-pressed={threadsOpen.value} title="Threads"
 				onClick={() => (threadsOpen.value = !threadsOpen.value)}><Icon name="list" /></button>
-			<h1 class="top-title">{thread ? titleOf(listed ? { ...thread, name: listed.name, preview: listed.preview || thread.preview } : thread) : "Workbench"}</h1>
+			<h1 class="top-title">{thread ? titleOf(thread) : "Workbench"}</h1>
 			{thread && (
 				<span class="facts">
 					<span class="fact" title={thread.cwd}>{baseName(thread.cwd)}</span>
@@ -138,14 +141,14 @@ function Notices() {
 	const store = app.current.value!;
 	return (
 		<div class="notices">
-			{store.retrying.value && (
-				<div class="banner warning" role="status"><Icon name="warning" /><span>The model request failed and is sent again: {store.retrying.value}</span></div>
+			{store.turns.retrying.value && (
+				<div class="banner warning" role="status"><Icon name="warning" /><span>The model request failed and is sent again: {store.turns.retrying.value}</span></div>
 			)}
 			<UndoOfRevert store={store} />
-			{store.notices.value.map((n) => (
+			{store.notices.list.value.map((n) => (
 				<div key={n.id} class={`banner ${n.kind}`} role={n.kind === "error" ? "alert" : "status"}>
 					<Icon name={n.kind === "done" ? "check" : "warning"} /><span>{n.text}</span>
-					<button class="quiet" type="button" aria-label="Close" onClick={() => store.closeNotice(n.id)}><Icon name="x" /></button>
+					<button class="quiet" type="button" aria-label="Close" onClick={() => store.notices.close(n.id)}><Icon name="x" /></button>
 				</div>
 			))}
 		</div>

@@ -1,18 +1,21 @@
 // The checkpoints of a thread: compare them, and revert to one.
 
 import { useEffect, useState } from "preact/hooks";
-import { changesOf, toggled, turnNames } from "../store/changes.ts";
+import { connected } from "../store/app.ts";
+import { changesOf, turnNames } from "../store/changes.ts";
 import { readConfig } from "../store/config.ts";
-import { connected, readOnlyReason, useResource } from "../store/resource.ts";
+import { readOnlyReason } from "../store/readonly.ts";
+import { useResource } from "./useresource.ts";
 import type { ThreadStore } from "../store/thread.ts";
 import { Icon } from "../lib/icons.tsx";
 import { at } from "../lib/flatten.ts";
 import { age, firstLine, plural, visible } from "../lib/format.ts";
+import { toggled } from "../lib/toggled.ts";
 import type { Checkpoint } from "../wire/types.ts";
-import { openDialog } from "./dialogs.tsx";
+import { openDialog } from "../store/dialog.ts";
 import { openSettings } from "./opensettings.tsx";
 import { Load } from "./parts.tsx";
-import { showPanel } from "./panels.ts";
+import { showPanel } from "../store/panels.ts";
 import { RevertDialog } from "./revert.tsx";
 
 const pageSize = 100;
@@ -20,13 +23,13 @@ const nameLength = 70;
 
 const changing = new Set(["turn/completed", "thread/reverted", "turn/started"]);
 
+/** CheckpointsPanel lists the checkpoints of a thread. */
 export function CheckpointsPanel({ store }: { store: ThreadStore }) {
 	const c = changesOf(store);
 	const [pages, setPages] = useState(1);
 	const [picked, setPicked] = useState<ReadonlySet<string>>(new Set());
 	const list = useResource(() => readPages(store, pages), [store, pages]);
 	useEffect(() => store.watch((n) => changing.has(n.method) && list.soon()), [list]);
-	void store.timeline.changed.value;
 	const names = turnNames(store);
 	const reverted = c.reverted.value;
 	return (
@@ -34,7 +37,8 @@ export function CheckpointsPanel({ store }: { store: ThreadStore }) {
 			{reverted && (
 				<div class="banner done" role="status">
 					<Icon name="check" />
-					<span>Reverted {plural(reverted.files, "file")}{reverted.turns > 0 && `, removed ${plural(reverted.turns, "turn")}`}.</span>
+					<span>Reverted {plural(reverted.files, "file")}{reverted.turns > 0 &&
+						`, removed ${plural(reverted.turns, "turn")}`}.</span>
 					{reverted.undo && <button type="button" class="small" onClick={() => revert(store, reverted.undo!, "Undo the revert", () => void list.load())}>Undo this revert…</button>}
 					<button class="quiet" type="button" aria-label="Close" onClick={() => (c.reverted.value = null)}><Icon name="x" /></button>
 				</div>
@@ -71,7 +75,8 @@ export function CheckpointsPanel({ store }: { store: ThreadStore }) {
 	);
 }
 
-async function readPages(store: ThreadStore, pages: number): Promise<{ data: Checkpoint[]; more: boolean; off: boolean }> {
+async function readPages(store: ThreadStore,
+	pages: number): Promise<{ data: Checkpoint[]; more: boolean; off: boolean }> {
 	const data: Checkpoint[] = [];
 	let cursor: string | null = null;
 	for (let i = 0; i < pages; i++) {
@@ -85,7 +90,7 @@ async function readPages(store: ThreadStore, pages: number): Promise<{ data: Che
 }
 
 function readPage(store: ThreadStore, cursor: string | null) {
-	return store.call("thread/checkpoint/list", { threadId: store.id, limit: pageSize, cursor });
+	return store.requests.call("thread/checkpoint/list", { threadId: store.id, limit: pageSize, cursor });
 }
 
 function nameOf(p: Checkpoint, names: ReadonlyMap<string, string>): string {
@@ -94,7 +99,8 @@ function nameOf(p: Checkpoint, names: ReadonlyMap<string, string>): string {
 	return message ? `Before: ${firstLine(visible(message), nameLength)}` : "Before an earlier turn";
 }
 
-function revert(store: ThreadStore, point: Pick<Checkpoint, "id" | "kind" | "inThread">, title: string, done: () => void): void {
+function revert(store: ThreadStore, point: Pick<Checkpoint, "id" | "kind" | "inThread">, title: string,
+	done: () => void): void {
 	openDialog({ kind: "part", view: () => <RevertDialog store={store} point={point} title={title} done={done} /> });
 }
 

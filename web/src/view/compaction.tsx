@@ -1,7 +1,7 @@
 // The dialog that compacts the context: at once, or by a draft whose summary is edited beside its losses.
 
 import { useEffect, useRef, useState } from "preact/hooks";
-import { categoryNames } from "../store/context.ts";
+import { categoryNames } from "../store/contextnames.ts";
 import { CompactionDraft, type Strategy } from "../store/compaction.ts";
 import type { ThreadStore } from "../store/thread.ts";
 import { draftReport } from "../store/losses.ts";
@@ -9,7 +9,8 @@ import { VirtualList, type ListHandle } from "../lib/virtual.tsx";
 import { Icon } from "../lib/icons.tsx";
 import { count, plural, visible } from "../lib/format.ts";
 import type { CompactionLoss, ContextItem, PruneRange } from "../wire/types.ts";
-import { closeDialog, Frame } from "./dialogs.tsx";
+import { closeDialog } from "../store/dialog.ts";
+import { Frame } from "./frame.tsx";
 import { kindsOf, lossTitles, Omitted } from "./losses.tsx";
 
 const strategies: readonly [Strategy, string, string][] = [
@@ -22,16 +23,18 @@ const strategies: readonly [Strategy, string, string][] = [
 /** Which turns a draft replaces. Null is the range of the configuration. */
 type RangeName = "usual" | "all" | "keepLast";
 
+/** Compact asks how to compact, and shows the draft. */
 export function Compact({ store }: { store: ThreadStore }) {
 	const [strategy, setStrategy] = useState<Strategy>("summary");
 	const [range, setRange] = useState<RangeName>("usual");
 	const [keep, setKeep] = useState(2);
 	const [draft, setDraft] = useState<CompactionDraft | null>(null);
 	if (draft) return <Editor store={store} draft={draft} />;
-	const busy = store.turn.value !== null;
+	const busy = store.turns.current.value !== null;
 	const review = () => {
-		const chosen: PruneRange | null = range === "usual" ? null : range === "all" ? "all" : { keepLastTurns: { count: keep } };
-		const next = new CompactionDraft(store, strategy, chosen);
+		const chosen: PruneRange | null = range === "usual" ? null : range === "all" ? "all"
+			: { keepLastTurns: { count: keep } };
+		const next = new CompactionDraft(store.requests, store.context, (run) => store.watch(run), strategy, chosen);
 		setDraft(next);
 		void next.propose();
 		return false;
@@ -41,7 +44,7 @@ export function Compact({ store }: { store: ThreadStore }) {
 			extra={<button type="button" disabled={busy || range !== "usual"} title={range === "usual" ? "" : "Other turns need a review"}
 				onClick={() => {
 					closeDialog();
-					void store.edit((c, threadId) => c.call("thread/compact/start", { threadId, strategy }));
+					void store.requests.edit((c, threadId) => c.call("thread/compact/start", { threadId, strategy }));
 				}}>Compact now</button>}>
 			{busy && <p class="error-text">A turn is in progress. Compact after it.</p>}
 			<fieldset>
@@ -62,7 +65,8 @@ export function Compact({ store }: { store: ThreadStore }) {
 			</label>
 			{range === "keepLast" && (
 				<label class="field"><span>Turns to keep</span>
-					<input type="number" min={1} value={keep} onInput={(e) => setKeep(Math.max(1, Math.floor(e.currentTarget.valueAsNumber || 1)))} />
+					<input type="number" min={1} value={keep}
+						onInput={(e) => setKeep(Math.max(1, Math.floor(e.currentTarget.valueAsNumber || 1)))} />
 				</label>
 			)}
 		</Frame>
@@ -79,7 +83,7 @@ function Editor({ store, draft: d }: { store: ThreadStore; draft: CompactionDraf
 			<DraftHead d={d} />
 			<div class="draft">
 				<Replaced store={store} d={d} />
-				<Summary store={store} d={d} />
+				<Summary d={d} />
 				<Losses d={d} />
 			</div>
 		</Frame>
@@ -101,7 +105,9 @@ function DraftHead({ d }: { d: CompactionDraft }) {
 			{d.writing.value ? (
 				<p role="status">The model writes the summary… <button type="button" class="small" onClick={() => d.cancel()}>Stop</button></p>
 			) : draft && (
-				<p><strong>{count(draft.tokensBefore)} → {d.text.value === draft.summary && d.pinned.value.size === 0 ? "" : "about "}{count(d.tokensAfter)} tokens</strong>
+				<p><strong>
+					{count(draft.tokensBefore)} → {d.text.value === draft.summary && d.pinned.value.size === 0 ? ""
+						: "about "}{count(d.tokensAfter)} tokens</strong>
 					<span class="faint"> in the next request · replaces {plural(draft.replaces.itemIds.length, "item")} of {plural(draft.replaces.turnIds.length, "turn")}</span></p>
 			)}
 		</div>
@@ -115,7 +121,8 @@ interface ReplacedRow {
 
 function Replaced({ store, d }: { store: ThreadStore; d: CompactionDraft }) {
 	const ids = new Set(d.draft.value?.replaces.itemIds ?? []);
-	const rows: ReplacedRow[] = store.context.items.value.filter((i) => ids.has(i.id)).map((item) => ({ key: item.id, item }));
+	const rows: ReplacedRow[] = store.context.items.value.filter((i) => ids.has(i.id))
+		.map((item) => ({ key: item.id, item }));
 	const tokens = rows.reduce((sum, r) => sum + (r.item.inPrompt ? r.item.tokens : 0), 0);
 	const handle = useRef<ListHandle>(null);
 	const shown = d.shown.value;
@@ -139,9 +146,9 @@ function Replaced({ store, d }: { store: ThreadStore; d: CompactionDraft }) {
 	);
 }
 
-function Summary({ store, d }: { store: ThreadStore; d: CompactionDraft }) {
+function Summary({ d }: { d: CompactionDraft }) {
 	const writing = d.writing.value;
-	const text = writing && d.text.value === "" ? store.draftText.value : d.text.value;
+	const text = writing && d.text.value === "" ? d.streamed.value : d.text.value;
 	if (d.draft.value?.strategy === "mask" && !writing) {
 		return (
 			<section class="draft-part" aria-label="Summary">
@@ -213,7 +220,8 @@ function Loss({ d, loss }: { d: CompactionDraft; loss: CompactionLoss }) {
 				{loss.itemIds.length > 0 && <button type="button" class="small" aria-pressed={d.isShown(loss)}
 					aria-label={`Show the item: ${loss.text}`} onClick={() => d.show(loss)}>Show</button>}
 				{d.draft.value?.strategy !== "mask" && (
-					<button type="button" class="small" disabled={d.text.value.includes(loss.text)} onClick={() => d.insertText(loss.text)}>
+					<button type="button" class="small" disabled={d.text.value.includes(loss.text)}
+						onClick={() => d.insertText(loss.text)}>
 						{d.text.value.includes(loss.text) ? "Inserted" : "Insert"}
 					</button>
 				)}

@@ -13,12 +13,14 @@ interface Props {
 	input: RefObject<HTMLInputElement | null>;
 }
 
+/** ContextFindBar has the search and its options. */
 export function ContextFindBar({ store, find, input }: Props) {
 	return (
 		<div class="panel-find">
 			<label class="search"><Icon name="search" />
 				<input ref={input} type="search" placeholder="Find in context" aria-label="Find in context" value={find.query.value}
-					maxLength={1000} aria-invalid={find.failure.value !== ""} onInput={(e) => (find.query.value = e.currentTarget.value)} />
+					maxLength={1000} aria-invalid={find.failure.value !== ""}
+						onInput={(e) => (find.query.value = e.currentTarget.value)} />
 			</label>
 			<button type="button" class="toggle" aria-pressed={find.matchCase.value} title="Match case" aria-label="Match case"
 				onClick={() => (find.matchCase.value = !find.matchCase.value)}>Aa</button>
@@ -27,7 +29,8 @@ export function ContextFindBar({ store, find, input }: Props) {
 			<button type="button" class="toggle" aria-pressed={find.includeRemoved.value} title="Search removed items, too: compacted, trimmed and deleted ones"
 				aria-label="Also removed items" onClick={() => (find.includeRemoved.value = !find.includeRemoved.value)}><Icon name="archive" /></button>
 			{find.failure.value !== "" && <p class="error-text find-error" role="alert">{find.failure.value}</p>}
-			{find.active && find.answered.value && find.failure.value === "" && <ExcludeMatches store={store} items={find.items.value} />}
+			{find.active && find.answered.value && find.failure.value === "" &&
+				<ExcludeMatches store={store} items={find.items.value} />}
 			{find.includeRemoved.value && <RemovedMatches find={find} />}
 		</div>
 	);
@@ -38,7 +41,7 @@ function ExcludeMatches({ store, items }: { store: ThreadStore; items: readonly 
 	if (included.length === 0) return null;
 	const tokens = included.reduce((sum, i) => sum + (i.inPrompt ? i.tokens : 0), 0);
 	return (
-		<button type="button" class="small" onClick={() => void store.change(included.map((i) => i.id), { included: false })}>
+		<button type="button" class="small" onClick={() => void store.plan.change(included.map((i) => i.id), { included: false })}>
 			Exclude {plural(included.length, "match", "matches")} ({short(tokens)})
 		</button>
 	);

@@ -1,16 +1,18 @@
 // The full text of a context item, and why it is or is not sent.
 
 import { useEffect, useState } from "preact/hooks";
-import { reasons } from "../store/context.ts";
+import { replaceable } from "../store/context.ts";
+import { reasons } from "../store/contextnames.ts";
+import type { EditPlan } from "../store/plan.ts";
 import type { ThreadStore } from "../store/thread.ts";
 import { attempt } from "../store/app.ts";
 import { Icon } from "../lib/icons.tsx";
 import { count } from "../lib/format.ts";
 import { CopyButton } from "../lib/copy.tsx";
 import type { ContextItem, ContextPart, ContextReadItemResponse } from "../wire/types.ts";
-import { openDialog } from "./dialogs.tsx";
+import { openDialog } from "../store/dialog.ts";
 import { reveal } from "../store/reveal.ts";
-import { replaceable } from "./context.tsx";
+import { ItemNote } from "./note.tsx";
 
 /** maxShown is the number of characters of a text that is shown at first. */
 const maxShown = 4000;
@@ -30,9 +32,10 @@ function useContent(store: ThreadStore, id: string, version: unknown): ContextRe
 	return content;
 }
 
+/** ItemDetails shows an item of the list in full. */
 export function ItemDetails({ item, store }: { item: ContextItem; store: ThreadStore }) {
 	const content = useContent(store, item.id, item);
-	const change = (c: Parameters<ThreadStore["change"]>[1]) => void store.change([item.id], c);
+	const change = (c: Parameters<EditPlan["change"]>[1]) => void store.plan.change([item.id], c);
 	const why = content?.reason?.text ?? (item.inPrompt ? "It is sent." : reasons[item.notSentReason ?? "excluded"]);
 	const replaced = item.replaced && content?.sent;
 	return (
@@ -44,6 +47,7 @@ export function ItemDetails({ item, store }: { item: ContextItem; store: ThreadS
 					<Parts title={replaced ? "Original" : ""} parts={content.original} />
 				</>
 			)}
+			<ItemNote item={item} threadId={store.id} />
 			<div class="details-actions">
 				<button type="button" class="small" onClick={() => change({ included: !item.included })}>{item.included ? "Exclude" : "Include"}</button>
 				<button type="button" class="small" onClick={() => change({ pinned: !item.pinned })}>{item.pinned ? "Unpin" : "Pin"}</button>
@@ -61,12 +65,13 @@ export function ItemDetails({ item, store }: { item: ContextItem; store: ThreadS
 function ShowInTimeline({ item, store }: { item: ContextItem; store: ThreadStore }) {
 	const { itemId, turnId } = item;
 	if (!itemId || !turnId) return null;
-	return <button type="button" class="small" onClick={() => void store.load(itemId, turnId).then((found) => found && reveal.timeline(itemId))}>Show in timeline</button>;
+	return <button type="button" class="small" onClick={() => void store.items.load(itemId, turnId).then((found) => found && reveal.timeline(itemId))}>Show in timeline</button>;
 }
 
 /** RemovedDetails shows an item that is not in the list any more. */
 export function RemovedDetails({ id, store }: { id: string; store: ThreadStore }) {
-	const include = () => void store.edit((c, threadId) => c.call("context/setInclusion", { threadId, ids: [id], included: true }));
+	const include = () => void
+		store.requests.edit((c, threadId) => c.call("context/setInclusion", { threadId, ids: [id], included: true }));
 	const content = useContent(store, id, store.context.revision.value);
 	if (!content) return <div class="details"><p class="faint">Loading…</p></div>;
 	return (

@@ -1,10 +1,10 @@
-// The rows of a unified diff.
+// The change of one file, as the conversation and questions show it.
 
 import { useState } from "preact/hooks";
 import { visible } from "../lib/format.ts";
 
-/** foldedLines is the number of lines above which a diff is shown in parts. */
-const foldedLines = 400;
+/** foldedLines is the number of lines of a file that are shown at first. */
+export const foldedLines = 400;
 
 type Kind = "add" | "delete" | "update";
 
@@ -27,6 +27,7 @@ function linesOf(diff: string): string[] {
 	return (diff.endsWith("\n") ? diff.slice(0, -1) : diff).split("\n");
 }
 
+/** DiffView shows the change of one file. */
 export function DiffView({ diff, kind }: { diff: string; kind: Kind }) {
 	const [all, setAll] = useState(false);
 	const whole = kind !== "update" && !diff.startsWith("@@");

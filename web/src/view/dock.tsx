@@ -9,10 +9,12 @@ import { Icon } from "../lib/icons.tsx";
 import { visible } from "../lib/format.ts";
 import { DiffView } from "./diff.tsx";
 import type {
-	ApprovalDecision, CommandExecutionRequestApprovalParams, FileChangeRequestApprovalParams, McpServerElicitationRequestParams,
+	ApprovalDecision, CommandExecutionRequestApprovalParams, FileChangeRequestApprovalParams,
+	McpServerElicitationRequestParams,
 	ToolRequestUserInputParams,
 } from "../wire/types.ts";
 
+/** Dock has a card for each open question of a thread. */
 export function Dock({ store }: { store: ThreadStore }) {
 	const open = questions.value.filter((q) => q.threadId === store.id || q.threadId === "");
 	if (open.length === 0) return null;
@@ -116,7 +118,8 @@ function Buttons({ children }: { children: ComponentChildren }) {
 
 function decisionText(d: ApprovalDecision): { label: string; key: string; primary?: boolean } {
 	if (typeof d !== "string") {
-		return { label: `Allow and do not ask for: ${visible(d.acceptWithExecpolicyAmendment.execpolicy_amendment.join(" "))}`, key: "" };
+		const rule = d.acceptWithExecpolicyAmendment.execpolicy_amendment.join(" ");
+		return { label: `Allow and do not ask for: ${visible(rule)}`, key: "" };
 	}
 	return {
 		accept: { label: "Allow once", key: "y", primary: true }, acceptForSession: { label: "Allow for this session", key: "s" },
@@ -124,7 +127,13 @@ function decisionText(d: ApprovalDecision): { label: string; key: string; primar
 	}[d];
 }
 
-function Decisions({ list, ready, answer }: { list: readonly ApprovalDecision[]; ready: boolean; answer(result: unknown): void }) {
+interface DecisionsProps {
+	list: readonly ApprovalDecision[];
+	ready: boolean;
+	answer(result: unknown): void;
+}
+
+function Decisions({ list, ready, answer }: DecisionsProps) {
 	return (
 		<Buttons>
 			{list.map((d) => {
@@ -152,8 +161,10 @@ function CommandQuestion({ p, ready, answer }: ApprovalProps<CommandExecutionReq
 	);
 }
 
-function FileQuestion({ p, store, ready, answer }: ApprovalProps<FileChangeRequestApprovalParams> & { store: ThreadStore }) {
-	const entry = store.timeline.item(p.turnId, p.itemId);
+type FileProps = ApprovalProps<FileChangeRequestApprovalParams> & { store: ThreadStore };
+
+function FileQuestion({ p, store, ready, answer }: FileProps) {
+	const entry = store.items.timeline.item(p.turnId, p.itemId);
 	const item = entry?.data.item;
 	return (
 		<>
@@ -187,12 +198,14 @@ function InputQuestion({ p, ready, answer }: ApprovalProps<ToolRequestUserInputP
 					<legend>{visible(q.question)}</legend>
 					{q.options.map((o) => (
 						<label class="option">
-							<input type="radio" name={q.id} checked={answers[q.id] === o.label} onChange={() => setAnswers({ ...answers, [q.id]: o.label })} />
+							<input type="radio" name={q.id} checked={answers[q.id] === o.label}
+								onChange={() => setAnswers({ ...answers, [q.id]: o.label })} />
 							<span>{visible(o.label)}<span class="faint"> {visible(o.description)}</span></span>
 						</label>
 					))}
 					{(q.isOther || q.options.length === 0) && (
-						<input {...inputType(q.isSecret ? "password" : "text")} aria-label={q.options.length > 0 ? "Another answer" : visible(q.question)}
+						<input {...inputType(q.isSecret ? "password" : "text")} aria-label={q.options.length > 0 ? "Another answer"
+							: visible(q.question)}
 							placeholder={q.options.length > 0 ? "Another answer" : ""} autocomplete="off"
 							onInput={(e) => setAnswers({ ...answers, [q.id]: e.currentTarget.value })} />
 					)}
@@ -237,8 +250,10 @@ function Elicitation({ p, ready, answer }: ApprovalProps<McpServerElicitationReq
 					) : s.type === "boolean" ? (
 						<input type="checkbox" checked={values[name] === true} onChange={(e) => set(name, e.currentTarget.checked)} />
 					) : (
-						<input {...inputType(s.type === "number" || s.type === "integer" ? "number" : "text")} value={String(values[name] ?? "")}
-							onInput={(e) => set(name, s.type === "number" || s.type === "integer" ? e.currentTarget.valueAsNumber : e.currentTarget.value)} />
+						<input {...inputType(s.type === "number" || s.type === "integer" ? "number" : "text")}
+							value={String(values[name] ?? "")}
+							onInput={(e) => set(name, s.type === "number" || s.type === "integer" ? e.currentTarget.valueAsNumber
+								: e.currentTarget.value)} />
 					)}
 					{s.description && <span class="faint">{visible(s.description)}</span>}
 				</label>

@@ -3,7 +3,8 @@
 import { useState } from "preact/hooks";
 import * as app from "../store/app.ts";
 import { readConfig, sourceName } from "../store/config.ts";
-import { connected, useResource, type Resource } from "../store/resource.ts";
+import type { Resource } from "../store/resource.ts";
+import { useResource } from "./useresource.ts";
 import { at } from "../lib/flatten.ts";
 import { visible } from "../lib/format.ts";
 import { CallError } from "../wire/connection.ts";
@@ -30,23 +31,25 @@ interface Outcome {
 	failed: boolean;
 }
 
+/** Fields edits values of the configuration. */
 export function Fields() {
 	const config = useResource(readConfig, []);
 	return (
 		<Load resource={config} what="The configuration">{(c) => (
 			<>
 				<p class="faint">Values are written to your configuration file. They apply to threads that start or are opened from then on.</p>
-				{fields.map(([key, label, kind, help]) => <Field key={key} name={key} label={label} kind={kind} help={help} c={c} config={config} />)}
+				{fields.map(([key, label, kind, help]) =>
+					<Field key={key} name={key} label={label} kind={kind} help={help} c={c} config={config} />)}
 			</>
 		)}</Load>
 	);
 }
 
 /**
- * explain returns why a value was not written. If the file was changed in the meantime, the server reads it
- * again first: config/read has what the server read last.
+ * recover returns why a value was not written. If the file was changed in the meantime, it makes the server read the
+ * file again, because config/read returns what the server read last.
  */
-async function explain(error: Error): Promise<string> {
+async function recover(error: Error): Promise<string> {
 	if (!(error instanceof CallError) || error.kind !== "configVersionConflict") return visible(error.message);
 	const failed = await app.connection.value!.call("config/mcpServer/reload", {}).then(() => null, (e: Error) => e);
 	return failed ? visible(failed.message) : "The file was changed in the meantime, and was read again. Save once more.";
@@ -62,27 +65,80 @@ interface FieldProps {
 }
 
 function Field({ name, label, kind, help, c, config }: FieldProps) {
-	const current = at(c.config, name);
 	const [draft, setDraft] = useState<string | null>(null);
 	const [outcome, setOutcome] = useState<Outcome | null>(null);
 	const source = c.origins[name]?.name;
-	const shown = draft ?? (current === null || typeof current === "object" ? "" : String(current));
 	const write = async (value: unknown) => {
 		setOutcome(null);
-		const expectedVersion = c.layers?.find((l) => l.name.type === "user")?.version ?? null;
-		try {
-			const done = await app.connection.value!.call("config/value/write", { keyPath: name, value, mergeStrategy: "replace", expectedVersion });
-			setOutcome(done.status === "ok" ? { text: "Saved.", failed: false }
-				: { text: `Saved, without effect: ${visible(done.overriddenMetadata?.message ?? "another source overrides it")}.`, failed: true });
-			setDraft(null);
-		} catch (error) {
-			setOutcome({ text: await explain(error as Error), failed: true });
-		}
+		const done = await writeValue(c, name, value);
+		setOutcome(done);
+		if (done.written) setDraft(null);
 		await config.load();
 	};
-	const save = () => void write(kind === "number" ? Number(shown) : shown.trim());
+	const reset = () => {
+		setDraft(null);
+		void write(null);
+	};
 	const id = `set-${name}`;
-	const common = { id, disabled: !connected(), "aria-invalid": outcome?.failed ?? false, "aria-describedby": `${id}-help` };
+	const failed = outcome?.failed ?? false;
+	return (
+		<div class="setting">
+			<label for={id}>{label}</label>
+			<div class="setting-value">
+				<Control id={id} kind={kind} current={at(c.config, name)} draft={draft} failed={failed} setDraft={setDraft}
+					write={write} />
+				{source?.type === "user" &&
+					<button type="button" class="small" disabled={!app.connected()} onClick={reset}>Use the default</button>}
+			</div>
+			<p id={`${id}-help`} class="faint setting-help">{help} · <span class="setting-source">{sourceName(source)}</span></p>
+			{outcome && <p class={failed ? "error-text" : "good-text"} role={failed ? "alert" : "status"}>{outcome.text}</p>}
+		</div>
+	);
+}
+
+/** writeValue writes a value, and says what became of it. */
+async function writeValue(c: ConfigReadResponse, keyPath: string, value: unknown): Promise<Outcome
+	& { written: boolean }> {
+	const expectedVersion = c.layers?.find((l) => l.name.type === "user")?.version ?? null;
+	try {
+		const params = { keyPath, value, mergeStrategy: "replace" as const, expectedVersion };
+		const done = await app.connection.value!.call("config/value/write", params);
+		if (done.status === "ok") return { text: "Saved.", failed: false, written: true };
+		const reason = visible(done.overriddenMetadata?.message ?? "another source overrides it");
+		return { text: `Saved, without effect: ${reason}.`, failed: true, written: true };
+	} catch (error) {
+		return { text: await recover(error as Error), failed: true, written: false };
+	}
+}
+
+interface ControlProps {
+	id: string;
+	kind: Kind;
+	current: unknown;
+	draft: string | null;
+	failed: boolean;
+	setDraft(text: string): void;
+	write(value: unknown): Promise<void>;
+}
+
+/** Control edits a value. Texts and numbers are written with a button or the key Enter, others at once. */
+function Control({ id, kind, current, draft, failed, setDraft, write }: ControlProps) {
+	const shown = draft ?? (current === null || typeof current === "object" ? "" : String(current));
+	const save = () => void write(kind === "number" ? Number(shown) : shown.trim());
+	const common = { id, disabled: !app.connected(), "aria-invalid": failed, "aria-describedby": `${id}-help` };
+	if (kind === "boolean") {
+		return <input type="checkbox" {...common} checked={current === true}
+			onChange={(e) => void write(e.currentTarget.checked)} />;
+	}
+	if (kind !== "text" && kind !== "number") {
+		return (
+			<select {...common} value={shown} onChange={(e) => void write(e.currentTarget.value || null)}>
+				<option value="">default</option>
+				{shown !== "" && !kind.includes(shown) && <option value={shown}>{visible(shown)}</option>}
+				{kind.map((o) => <option value={o}>{o}</option>)}
+			</select>
+		);
+	}
 	const typed = {
 		value: shown, spellcheck: false,
 		onInput: (e: { currentTarget: { value: string } }) => setDraft(e.currentTarget.value),
@@ -92,31 +148,11 @@ function Field({ name, label, kind, help, c, config }: FieldProps) {
 			if (draft !== null) save();
 		},
 	};
+	const unsavable = !app.connected() || shown.trim() === "";
 	return (
-		<div class="setting">
-			<label for={id}>{label}</label>
-			<div class="setting-value">
-				{kind === "boolean" ? (
-					<input type="checkbox" {...common} checked={current === true} onChange={(e) => void write(e.currentTarget.checked)} />
-				) : kind === "text" || kind === "number" ? (
-					<>
-						{kind === "text" ? <input type="text" {...common} {...typed} /> : <input type="number" {...common} {...typed} />}
-						{draft !== null && <button type="button" class="small" disabled={!connected() || shown.trim() === ""} onClick={save}>Save</button>}
-					</>
-				) : (
-					<select {...common} value={shown} onChange={(e) => void write(e.currentTarget.value || null)}>
-						<option value="">default</option>
-						{shown !== "" && !kind.includes(shown) && <option value={shown}>{visible(shown)}</option>}
-						{kind.map((o) => <option value={o}>{o}</option>)}
-					</select>
-				)}
-				{source?.type === "user" && <button type="button" class="small" disabled={!connected()} onClick={() => {
-					setDraft(null);
-					void write(null);
-				}}>Use the default</button>}
-			</div>
-			<p id={`${id}-help`} class="faint setting-help">{help} · <span class="setting-source">{sourceName(source)}</span></p>
-			{outcome && <p class={outcome.failed ? "error-text" : "good-text"} role={outcome.failed ? "alert" : "status"}>{outcome.text}</p>}
-		</div>
+		<>
+			{kind === "text" ? <input type="text" {...common} {...typed} /> : <input type="number" {...common} {...typed} />}
+			{draft !== null && <button type="button" class="small" disabled={unsavable} onClick={save}>Save</button>}
+		</>
 	);
 }

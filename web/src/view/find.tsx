@@ -5,6 +5,7 @@ import type { Find } from "../store/find.ts";
 import { Icon } from "../lib/icons.tsx";
 import { visible } from "../lib/format.ts";
 
+/** FindBar searches the messages of a thread. */
 export function FindBar({ find }: { find: Find }) {
 	const input = useRef<HTMLInputElement>(null);
 	useEffect(() => input.current?.focus(), []);

@@ -13,6 +13,7 @@ interface FoldProps {
 	children: ComponentChildren;
 }
 
+/** Fold shows its content when it is opened. */
 export function Fold(p: FoldProps) {
 	const [open, setOpen] = useState(p.open ?? false);
 	return (

@@ -4,19 +4,20 @@ import type { ThreadStore } from "../store/thread.ts";
 import { count, percent, plural } from "../lib/format.ts";
 import type { ContextNetPrice } from "../wire/types.ts";
 
+/** Footer shows the plan with its price, and applies it. */
 export function Footer({ store }: { store: ThreadStore }) {
-	const plan = store.plan.value;
-	const preview = store.preview.value;
+	const plan = store.plan.changes.value;
+	const preview = store.plan.preview.value;
 	return (
 		<div class="footer">
 			<label class="mode" title="With a plan, changes are collected and applied together. Without it, each change is applied at once.">
-				<input type="checkbox" checked={!store.direct.value} onChange={(e) => store.setDirect(!e.currentTarget.checked)} />
+				<input type="checkbox" checked={!store.plan.direct.value} onChange={(e) => store.plan.setDirect(!e.currentTarget.checked)} />
 				Plan changes
 			</label>
 			{plan.size > 0 && (
 				<>
 					<p class="price" role="status">
-						{store.previewError.value ? <span class="error-text">{store.previewError.value}</span>
+						{store.plan.previewError.value ? <span class="error-text">{store.plan.previewError.value}</span>
 							: preview ? <NetPrice price={preview.netPrice} promptTokens={preview.before.promptTokens} /> : "Calculating…"}
 					</p>
 					{preview && preview.warningDetails.length > 0 && (
@@ -26,13 +27,13 @@ export function Footer({ store }: { store: ThreadStore }) {
 						</details>
 					)}
 					<div class="footer-actions">
-						<button type="button" onClick={() => store.discard()}>Discard</button>
+						<button type="button" onClick={() => store.plan.discard()}>Discard</button>
 						<span class="spacer" />
-						{store.turn.value && (
-							<button type="button" disabled={store.applying.value} onClick={() => void store.applyPlan("turnEnd")}>Apply after this turn</button>
+						{store.turns.current.value && (
+							<button type="button" disabled={store.plan.applying.value} onClick={() => void store.plan.apply("turnEnd")}>Apply after this turn</button>
 						)}
-						<button type="button" class="primary" disabled={store.applying.value || store.previewError.value !== ""}
-							onClick={() => void store.applyPlan()}>Apply {plural(plan.size, "change")}</button>
+						<button type="button" class="primary" disabled={store.plan.applying.value || store.plan.previewError.value !== ""}
+							onClick={() => void store.plan.apply()}>Apply {plural(plan.size, "change")}</button>
 					</div>
 				</>
 			)}
@@ -53,10 +54,12 @@ export function NetPrice({ price, promptTokens }: PriceProps) {
 	const sign = tokensSaved > 0 ? "−" : tokensSaved < 0 ? "+" : "±";
 	return (
 		<>
-			<strong>{sign}{count(Math.abs(tokensSaved))} tokens</strong>{promptTokens !== null && <> ({sign}{percent(Math.abs(share))})</>}
+			<strong>{sign}{count(Math.abs(tokensSaved))} tokens</strong>
+				{promptTokens !== null && <> ({sign}{percent(Math.abs(share))})</>}
 			{tokensLeavingCache > 0 && <> · {count(tokensLeavingCache)} leave the cache</>}
 			{tokensLeavingCache > 0 && tokensSaved > 0 &&
-				<> · {requestsToPayBack === null ? "never pays back" : `pays back after ${plural(requestsToPayBack, "request")}`}</>}
+				<> · {requestsToPayBack === null ? "never pays back"
+					: `pays back after ${plural(requestsToPayBack, "request")}`}</>}
 		</>
 	);
 }

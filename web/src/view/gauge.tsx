@@ -1,15 +1,10 @@
 // How full the context is, and by what.
 
-import { categoryNames } from "../store/context.ts";
+import { categoryNames } from "../store/contextnames.ts";
 import type { ThreadStore } from "../store/thread.ts";
 import { count, percent, short } from "../lib/format.ts";
-import type { ContextCategory, ContextUsage } from "../wire/types.ts";
-
-const fallbackWindow = 128_000;
-
-function windowOf(usage: ContextUsage): number {
-	return usage.modelContextWindow ?? fallbackWindow;
-}
+import { highShare, windowOf } from "../lib/window.ts";
+import type { ContextCategory } from "../wire/types.ts";
 
 /** Ring is the gauge of the top bar. */
 export function Ring({ store, onClick }: { store: ThreadStore; onClick(): void }) {
@@ -17,7 +12,7 @@ export function Ring({ store, onClick }: { store: ThreadStore; onClick(): void }
 	if (!usage) return null;
 	const share = usage.promptTokens / windowOf(usage);
 	const circle = 2 * Math.PI * 7;
-	const level = share > 0.9 ? "high" : share > 0.7 ? "middle" : "";
+	const level = share > highShare ? "high" : share > 0.7 ? "middle" : "";
 	return (
 		<button class={`ring ${level}`} type="button" onClick={onClick}
 			title={`${count(usage.promptTokens)} of ${count(windowOf(usage))} tokens in the next request`}
@@ -36,15 +31,16 @@ export function Bar({ store }: { store: ThreadStore }) {
 	const usage = store.context.usage.value;
 	if (!usage) return null;
 	const size = Math.max(windowOf(usage), usage.promptTokens);
-	const after = store.preview.value?.after ?? null;
+	const after = store.plan.preview.value?.after ?? null;
 	const overhead = Math.max(0, usage.promptTokens - usage.includedTokens);
 	const parts = usage.byCategory.filter((c) => c.includedTokens > 0);
-	const cached = store.tokens.value?.last.cachedInputTokens ?? 0;
+	const cached = store.turns.tokens.value?.last.cachedInputTokens ?? 0;
 	return (
 		<div class="gauge">
 			<div class="gauge-text">
 				<strong>{count(usage.promptTokens)}</strong>
-				<span class="faint"> of {short(windowOf(usage))} tokens{usage.modelContextWindow === null ? " (assumed)" : ""}</span>
+				<span class="faint"> of {short(windowOf(usage))} tokens{usage.modelContextWindow === null ? " (assumed)"
+					: ""}</span>
 				{after && <span class="after"> → {count(after.promptTokens)}</span>}
 				<span class="spacer" />
 				{cached > 0 && <span class="faint" title="input tokens that the provider read from its cache in the last request">{short(cached)} cached</span>}
@@ -52,8 +48,10 @@ export function Bar({ store }: { store: ThreadStore }) {
 			<div class="bar-box">
 				<div class="bar" role="img" aria-label={`${percent(usage.promptTokens / size)} of the context window`}>
 					<Part name="overhead" label="System prompt and tools" tokens={overhead} size={size} />
-					{parts.map((c) => <Part name={c.category} label={categoryNames[c.category]} tokens={c.includedTokens} size={size} />)}
-					{cached > 0 && <i class="cached" style={{ width: `${(cached / size) * 100}%` }} title={`${count(cached)} tokens were cached`} />}
+					{parts.map((c) =>
+						<Part name={c.category} label={categoryNames[c.category]} tokens={c.includedTokens} size={size} />)}
+					{cached > 0 && <i class="cached" style={{ width: `${(cached / size) * 100}%` }}
+						title={`${count(cached)} tokens were cached`} />}
 				</div>
 				<Ticks store={store} window={windowOf(usage)} size={size} />
 			</div>
@@ -63,7 +61,7 @@ export function Bar({ store }: { store: ThreadStore }) {
 
 /** Ticks mark the size at which the server compacts the context, and the size that it aims for. */
 function Ticks({ store, window, size }: { store: ThreadStore; window: number; size: number }) {
-	const { limitTokens, limitShare, targetShare } = store.compaction.value;
+	const { limitTokens, limitShare, targetShare } = store.settings.compaction.value;
 	if (limitTokens === 0) return null;
 	const limit = limitTokens !== null && limitTokens < window ? limitTokens : window * limitShare;
 	const target = window * targetShare * Math.min(1, limit / (window * limitShare));
@@ -75,7 +73,9 @@ function Ticks({ store, window, size }: { store: ThreadStore; window: number; si
 	);
 }
 
-function Part({ name, label, tokens, size }: { name: ContextCategory | "overhead"; label: string; tokens: number; size: number }) {
+function Part({ name, label, tokens, size }: { name: ContextCategory | "overhead"; label: string; tokens: number;
+	size: number }) {
 	if (tokens === 0) return null;
-	return <span class={`part cat-${name}`} style={{ width: `${(tokens / size) * 100}%` }} title={`${label}: ${count(tokens)} tokens`} />;
+	return <span class={`part cat-${name}`} style={{ width: `${(tokens / size) * 100}%` }}
+		title={`${label}: ${count(tokens)} tokens`} />;
 }

@@ -6,7 +6,7 @@ import { count, plural } from "../lib/format.ts";
 import { Icon } from "../lib/icons.tsx";
 import type { OpenServerRequest } from "../wire/types.ts";
 import { Menu } from "./menu.tsx";
-import { titleOf } from "./threads.tsx";
+import { titleOf } from "../store/titles.ts";
 
 const kinds: Record<string, string> = {
 	"item/commandExecution/requestApproval": "command",

@@ -8,7 +8,7 @@ import { VirtualList } from "../lib/virtual.tsx";
 import { CopyButton } from "../lib/copy.tsx";
 import { Icon } from "../lib/icons.tsx";
 import { count, duration, plural, short, visible } from "../lib/format.ts";
-import { Frame } from "./dialogs.tsx";
+import { Frame } from "./frame.tsx";
 import { editName } from "./history.tsx";
 
 /** maxShown is the number of characters of a text that is shown at first. */
@@ -16,8 +16,9 @@ const maxShown = 3000;
 /** contextLines is the number of unchanged lines around a changed one. */
 const contextLines = 3;
 
+/** Inspector is the dialog with the prompts of a thread. */
 export function Inspector({ store }: { store: ThreadStore }) {
-	const s = useMemo(() => new Store(store), [store]);
+	const s = useMemo(() => new Store(store.requests, store.plan), [store]);
 	useEffect(() => void s.open(), [s]);
 	return (
 		<Frame wide title="Prompts">
@@ -38,7 +39,9 @@ function Points({ store, s }: { store: ThreadStore; s: Store }) {
 			<h3>Next request</h3>
 			<ul>
 				<PointRow s={s} point={{ kind: "now" }} label="now" />
-				{store.plan.value.size > 0 && <PointRow s={s} point={{ kind: "plan" }} label={`with the plan (${plural(store.plan.value.size, "change")})`} />}
+				{store.plan.changes.value.size > 0 &&
+					<PointRow s={s} point={{ kind: "plan" }}
+						label={`with the plan (${plural(store.plan.changes.value.size, "change")})`} />}
 			</ul>
 			<h3>Sent requests</h3>
 			{s.requests.value.length === 0 && <p class="faint">None is recorded.</p>}
@@ -46,8 +49,10 @@ function Points({ store, s }: { store: ThreadStore; s: Store }) {
 				{s.requests.value.map((request) => (
 					<PointRow key={request.requestId} s={s} point={{ kind: "request", request }} label={timeOf(request.startedAtMs)}
 						facts={[
-							request.kind === "turn" ? "" : request.kind, request.tokens ? `${short(request.tokens.inputTokens)} in` : "no report",
-							request.tokens && request.tokens.cachedInputTokens > 0 ? `${short(request.tokens.cachedInputTokens)} cached` : "",
+							request.kind === "turn" ? "" : request.kind, request.tokens ? `${short(request.tokens.inputTokens)} in`
+								: "no report",
+							request.tokens && request.tokens.cachedInputTokens > 0 ? `${short(request.tokens.cachedInputTokens)} cached`
+								: "",
 							duration(request.durationMs), request.error ? "failed" : "",
 						]} />
 				))}
@@ -68,10 +73,18 @@ function Points({ store, s }: { store: ThreadStore; s: Store }) {
 function timeOf(ms: number): string {
 	const date = new Date(ms);
 	const time = date.toLocaleTimeString("en-GB");
-	return date.toDateString() === new Date().toDateString() ? time : `${date.toLocaleDateString("en-GB", { day: "numeric", month: "short" })}, ${time}`;
+	return date.toDateString() === new Date().toDateString() ? time
+		: `${date.toLocaleDateString("en-GB", { day: "numeric", month: "short" })}, ${time}`;
 }
 
-function PointRow({ s, point, label, facts = [] }: { s: Store; point: Point; label: string; facts?: readonly string[] }) {
+interface PointProps {
+	s: Store;
+	point: Point;
+	label: string;
+	facts?: readonly string[];
+}
+
+function PointRow({ s, point, label, facts = [] }: PointProps) {
 	const key = keyOf(point);
 	const shown = s.shown.value !== null && keyOf(s.shown.value.point) === key;
 	const base = s.base.value !== null && keyOf(s.base.value.point) === key;
@@ -118,7 +131,8 @@ function Shown({ shown, base }: { shown: Prompt; base: Prompt | null }) {
 	const [onlyChanges, setOnlyChanges] = useState(true);
 	const rows = useMemo<Row[]>(() => {
 		const [before, after] = base && timeOfPoint(base.point) > timeOfPoint(shown.point) ? [shown, base] : [base, shown];
-		const changes: PartChange[] = before ? comparePrompts(before.parts, after.parts) : shown.parts.map((part) => ({ kind: "same", part }));
+		const changes: PartChange[] = before ? comparePrompts(before.parts, after.parts)
+			: shown.parts.map((part) => ({ kind: "same", part }));
 		return changes.map((change, i) => ({ key: `${i}:${change.kind}:${change.part.id.slice(0, 80)}`, change }));
 	}, [shown, base]);
 	const visibleRows = base && onlyChanges ? rows.filter((r) => r.change.kind !== "same") : rows;
@@ -135,7 +149,8 @@ function Shown({ shown, base }: { shown: Prompt; base: Prompt | null }) {
 			<Exactness shown={shown} />
 			{base && <p class="faint exact">{directionOf(shown.point, base.point)}</p>}
 			{visibleRows.length === 0 ? <p class="hint">Both prompts are the same.</p> : (
-				<VirtualList key={`${keyOf(shown.point)}/${base ? keyOf(base.point) : ""}`} rows={visibleRows} estimate={70} class="prompt-parts"
+				<VirtualList key={`${keyOf(shown.point)}/${base ? keyOf(base.point) : ""}`} rows={visibleRows} estimate={70}
+					class="prompt-parts"
 					label="Messages and tools" role="list" rowRole="listitem" render={(row) => <Part change={row.change} comparing={base !== null} />} />
 			)}
 		</>
@@ -162,7 +177,8 @@ function Part({ change, comparing }: { change: PartChange; comparing: boolean })
 				{marks[change.kind] !== "" && <span class={`badge ${change.kind}`}>{marks[change.kind]}</span>}
 				<span class="faint">{plural(change.part.text.length, "character")}</span>
 			</button>
-			{open && (change.kind === "changed" ? <Lines before={change.before} after={change.part} /> : <Text text={change.part.text} />)}
+			{open && (change.kind === "changed" ? <Lines before={change.before} after={change.part} />
+				: <Text text={change.part.text} />)}
 		</article>
 	);
 }
@@ -180,7 +196,8 @@ function Text({ text }: { text: string }) {
 function Lines({ before, after }: { before: PromptPart; after: PromptPart }) {
 	const lines = useMemo(() => {
 		const all = compareTexts(before.text, after.text);
-		const near = (i: number) => all.slice(Math.max(0, i - contextLines), i + contextLines + 1).some((l) => l.kind !== "same");
+		const near = (i: number) => all.slice(Math.max(0, i - contextLines), i + contextLines + 1)
+			.some((l) => l.kind !== "same");
 		return all.filter((_, i) => near(i));
 	}, [before, after]);
 	return (

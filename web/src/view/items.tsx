@@ -1,7 +1,7 @@
 // The items of a turn.
 
 import type { ComponentChildren } from "preact";
-import * as app from "../store/app.ts";
+import { fork } from "../store/app.ts";
 import type { Entry } from "../store/timeline.ts";
 import type { ThreadStore } from "../store/thread.ts";
 import { longOutput, shortOutput, terminal } from "../lib/ansi.tsx";
@@ -15,9 +15,10 @@ import { DiffView, diffCounts } from "./diff.tsx";
 import { Fold } from "./fold.tsx";
 import { Menu, type MenuEntry } from "./menu.tsx";
 import { openRevert, openRewind } from "./openrevert.tsx";
-import { showContext, showPanel } from "./panels.ts";
+import { showContext, showPanel } from "../store/panels.ts";
 import type {
-	CommandExecutionItem, ContextItem, DynamicToolCallItem, FileChangeItem, McpToolCallItem, ReasoningItem, ThreadItem, UserInput,
+	CommandExecutionItem, ContextItem, DynamicToolCallItem, FileChangeItem, McpToolCallItem, ReasoningItem, ThreadItem,
+	UserInput,
 } from "../wire/types.ts";
 
 interface Props {
@@ -35,7 +36,7 @@ export function ItemView(p: Props) {
 			<Content {...p} />
 			{entry.data.type === "item" && !entry.whole && (entry.data.truncated || isLong(item)) && (
 				<p class="truncated"><span class="faint">Long texts of this item are cut.</span>
-					<button type="button" class="small" onClick={() => void store.readItem(entry)}>Show all</button></p>
+					<button type="button" class="small" onClick={() => void store.items.readItem(entry)}>Show all</button></p>
 			)}
 		</>
 	);
@@ -43,51 +44,58 @@ export function ItemView(p: Props) {
 
 /** isLong reports whether an item that came live has more output than is shown. */
 function isLong(item: ThreadItem): boolean {
-	return item.type === "commandExecution" && item.status !== "inProgress" && (item.aggregatedOutput?.length ?? 0) > shortOutput;
+	return item.type === "commandExecution" && item.status !== "inProgress" &&
+		(item.aggregatedOutput?.length ?? 0) > shortOutput;
 }
 
-function Content({ entry, turnId, item, store }: Props) {
+function Content(p: Props) {
+	const { entry, item, store } = p;
+	const head = <Facts {...p} />;
 	switch (item.type) {
 		case "userMessage":
-			return <Message who="You" icon="user" class="user" entry={entry} item={item} turnId={turnId} store={store}>
-				<UserContent content={item.content} />
-			</Message>;
+			return <Message who="You" icon="user" class="user" head={head}><UserContent content={item.content} /></Message>;
 		case "agentMessage":
-			return <Message who="Agent" icon="spark" class="agent" entry={entry} item={item} turnId={turnId} store={store}>
+			return <Message who="Agent" icon="spark" class="agent" head={head}>
 				<Markdown text={item.text} blocks={entry.blocks} />
 			</Message>;
 		case "plan":
-			return <Message who="Plan" icon="list" class="agent" entry={entry} item={item} turnId={turnId} store={store}>
+			return <Message who="Plan" icon="list" class="agent" head={head}>
 				<Markdown text={item.text} blocks={entry.blocks} />
 			</Message>;
 		case "reasoning":
-			return <Reasoning item={item} head={<Facts entry={entry} item={item} turnId={turnId} store={store} />} />;
+			return <Reasoning item={item} head={head} />;
 		case "commandExecution":
-			return <Command item={item} whole={entry.whole} head={<Facts entry={entry} item={item} turnId={turnId} store={store}/>} />;
+			return <Command item={item} whole={entry.whole} head={head} />;
 		case "fileChange":
-			return <FileChanges item={item} cwd={store.thread.value?.cwd ?? ""} head={<Facts entry={entry} item={item} turnId={turnId} store={store} />} />;
+			return <FileChanges item={item} cwd={store.settings.thread.value?.cwd ?? ""} head={head} />;
 		case "mcpToolCall":
 		case "dynamicToolCall":
-			return <ToolCall item={item} head={<Facts entry={entry} item={item} turnId={turnId} store={store} />} />;
+			return <ToolCall item={item} head={head} />;
 		case "webSearch":
-			return <Line icon="search" head={<Facts entry={entry} item={item} turnId={turnId} store={store} />}>Web search: {visible(item.query)}</Line>;
+			return <Line icon="search" head={head}>Web search: {visible(item.query)}</Line>;
 		case "imageView":
-			return <Line icon="image" head={<Facts entry={entry} item={item} turnId={turnId} store={store} />}>Image: <code>{visible(item.path)}</code></Line>;
+			return <Line icon="image" head={head}>Image: <code>{visible(item.path)}</code></Line>;
 		case "contextCompaction":
-			return <Line icon="compress">{item.completedAtMs === null ? "Compacting the context…" : "The context was compacted."}</Line>;
+			return <Line icon="compress">
+				{item.completedAtMs === null ? "Compacting the context…" : "The context was compacted."}</Line>;
 		case "enteredReviewMode":
 			return <Line icon="eye">Review started: {visible(item.review)}</Line>;
 		case "exitedReviewMode":
-			return <Line icon="eye">Review finished: {firstLine(visible(item.review), 80)} <button type="button" class="small" onClick={() => showPanel("changes")}>Show findings</button></Line>;
+			return <Line icon="eye">Review finished: {firstLine(visible(item.review), 80)} <ShowFindings /></Line>;
 		default:
 			return <Line icon="more">Unknown item: {(item as { type: string }).type}</Line>;
 	}
 }
 
-interface MessageProps extends Props {
+function ShowFindings() {
+	return <button type="button" class="small" onClick={() => showPanel("changes")}>Show findings</button>;
+}
+
+interface MessageProps {
 	who: string;
 	icon: IconName;
 	class: string;
+	head: ComponentChildren;
 	children: ComponentChildren;
 }
 
@@ -96,7 +104,7 @@ function Message(p: MessageProps) {
 		<div class={`message ${p.class}`}>
 			<div class="message-head">
 				<span class="who"><Icon name={p.icon} />{p.who}</span>
-				<Facts entry={p.entry} item={p.item} turnId={p.turnId} store={p.store} />
+				{p.head}
 			</div>
 			{p.children}
 		</div>
@@ -131,7 +139,9 @@ function UserContent({ content }: { content: readonly UserInput[] }) {
 /** stateOf describes what of an item the next request has. */
 function stateOf(items: readonly ContextItem[]): { label: string; name: string } | null {
 	if (items.length === 0) return null;
-	if (items.every((i) => !i.inPrompt)) return { label: items.some((i) => !i.included) ? "excluded" : "not sent", name: "off" };
+	if (items.every((i) => !i.inPrompt)) {
+		return { label: items.some((i) => !i.included) ? "excluded" : "not sent", name: "off" };
+	}
 	if (items.some((i) => i.replaced)) return { label: "replaced", name: "edited" };
 	if (items.some((i) => !i.inPrompt)) return { label: "partly sent", name: "edited" };
 	if (items.some((i) => i.pinned)) return { label: "pinned", name: "pinned" };
@@ -152,7 +162,8 @@ function textOf(item: ThreadItem): string {
 
 /** Facts shows the price and the state of an item, and its menu. */
 function Facts({ entry, item, turnId, store }: Props) {
-	const items = (store.context.byItemId.value.get(item.id) ?? []).filter((i) => i.turnId === turnId); // ids of calls can repeat
+	// Ids of calls can repeat.
+	const items = (store.context.byItemId.value.get(item.id) ?? []).filter((i) => i.turnId === turnId);
 	const { data } = entry;
 	const tokens = items.reduce((sum, i) => sum + (i.inPrompt ? i.tokens : 0), 0);
 	const state = stateOf(items);
@@ -161,12 +172,12 @@ function Facts({ entry, item, turnId, store }: Props) {
 	const pinned = items.length > 0 && items.every((i) => i.pinned);
 	const entries: MenuEntry[] = items.length > 0 ? [
 		{ label: included ? "Exclude from context" : "Include in context", icon: included ? "eyeOff" : "eye",
-			run: () => void store.change(ids, { included: !included }) },
-		{ label: pinned ? "Unpin" : "Pin", icon: "pin", run: () => void store.change(ids, { pinned: !pinned }) },
+			run: () => void store.plan.change(ids, { included: !included }) },
+		{ label: pinned ? "Unpin" : "Pin", icon: "pin", run: () => void store.plan.change(ids, { pinned: !pinned }) },
 		{ label: "Show in context", icon: "panel", run: () => showContext(ids[0]!) },
 	] : [];
 	if (item.type === "userMessage") {
-		entries.push({ label: "Fork before this message", icon: "fork", run: () => void forkBefore(store.id, turnId) });
+		entries.push({ label: "Fork before this message", icon: "fork", run: () => void fork(store.id, turnId) });
 		entries.push({ label: "Rewind to here…", icon: "undo", run: () => openRewind(store, turnId) });
 		entries.push({ label: "Revert files to here…", icon: "file", run: () => openRevert(store, turnId) });
 	}
@@ -175,16 +186,12 @@ function Facts({ entry, item, turnId, store }: Props) {
 			{state && <span class={`badge ${state.name}`}>{state.label}</span>}
 			{tokens > 0 && <span class="tokens" title="tokens in the next request">{count(tokens)}</span>}
 			<span class="item-actions">
-				{textOf(item) && <CopyButton text={() => (data.type === "item" ? store.wholeItem(data).then(textOf) : Promise.resolve(textOf(item)))} />}
+				{textOf(item) && <CopyButton
+					text={() => (data.type === "item" ? store.items.wholeItem(data).then(textOf) : Promise.resolve(textOf(item)))} />}
 				{entries.length > 0 && <Menu label="Item actions" entries={entries} />}
 			</span>
 		</span>
 	);
-}
-
-async function forkBefore(threadId: string, beforeTurnId: string): Promise<void> {
-	const forked = await app.attempt((c) => c.call("thread/fork", { threadId, beforeTurnId }));
-	if (forked) app.show(forked.thread.id);
 }
 
 function Line({ icon, head, children }: { icon: IconName; head?: ComponentChildren; children: ComponentChildren }) {
@@ -208,7 +215,8 @@ function Command({ item, whole, head }: { item: CommandExecutionItem; whole: boo
 		<Fold icon="terminal" class="command" open={running || failed} head={
 			<>
 				<span class={`outcome ${failed ? "failed" : ""}`}>
-					{running ? (waits(item.id) ? "waits for you" : "running") : item.status === "declined" ? "declined" : item.exitCode !== null ? `exit ${item.exitCode}` : item.status}
+					{running ? (waits(item.id) ? "waits for you" : "running") : item.status === "declined" ? "declined"
+						: item.exitCode !== null ? `exit ${item.exitCode}` : item.status}
 					{item.durationMs !== null && ` · ${duration(item.durationMs)}`}
 				</span>
 				{head}

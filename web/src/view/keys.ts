@@ -1,8 +1,8 @@
 // Keys that work everywhere, and the list of all keys.
 
 import * as app from "../store/app.ts";
-import { dialog, openDialog } from "./dialogs.tsx";
-import { showPanel, tabs } from "./panels.ts";
+import { dialog, openDialog } from "../store/dialog.ts";
+import { showPanel, tabs } from "../store/panels.ts";
 
 /** shortcuts are shown in the dialog. */
 export const shortcuts: readonly [string, readonly [string, string][]][] = [
@@ -39,7 +39,7 @@ export function onGlobalKey(e: KeyboardEvent): void {
 		nextRegion(e.shiftKey ? -1 : 1);
 	} else if (ctrl && e.key === "." && store) {
 		e.preventDefault();
-		void store.interrupt().catch((error) => store.report(error));
+		void store.turns.interrupt().catch((error) => store.notices.report(error));
 	} else if (ctrl && e.key === "k") {
 		e.preventDefault();
 		openDialog({ kind: "palette" });
@@ -54,7 +54,7 @@ export function onGlobalKey(e: KeyboardEvent): void {
 		document.querySelector<HTMLElement>("[data-question]")?.focus();
 	} else if (ctrl && !typing(e) && store && (e.key === "z" || e.key === "y")) {
 		e.preventDefault();
-		void (e.key === "z" ? store.undo() : store.redo());
+		void (e.key === "z" ? store.edits.undo() : store.edits.redo());
 	} else if (e.key === "?" && !typing(e) && !ctrl) {
 		openDialog({ kind: "keys" });
 	} else if (!ctrl && !e.altKey && !typing(e)) {
@@ -68,6 +68,7 @@ function nextRegion(by: number): void {
 		const el = document.querySelector<HTMLElement>(selector);
 		return el ? [el] : [];
 	});
-	const at = found.findIndex((el) => el === document.activeElement || el.parentElement?.closest(".scroll")?.contains(document.activeElement));
+	const at = found.findIndex((el) => el === document.activeElement ||
+		el.parentElement?.closest(".scroll")?.contains(document.activeElement));
 	found[(at + by + found.length) % found.length]?.focus();
 }

@@ -2,19 +2,21 @@
 
 import { sharedText, type CompactionReport, type LossReport } from "../store/losses.ts";
 import type { ThreadStore } from "../store/thread.ts";
-import { count, plural, visible } from "../lib/format.ts";
+import { count, plural, textOfParts, visible } from "../lib/format.ts";
 import type { CompactionLoss } from "../wire/types.ts";
 import { Fold } from "./fold.tsx";
-import { showContext, showRemoved } from "./panels.ts";
+import { showContext, showRemoved } from "../store/panels.ts";
 import { reveal } from "../store/reveal.ts";
 
+/** lossTitles are the kinds of losses as people read them. */
 export const lossTitles: Record<CompactionLoss["kind"], string> = {
 	fileChanged: "Files changed", commandRun: "Commands run", decision: "Decisions", openQuestion: "Open questions",
 	userConstraint: "Rules of the user",
 };
 
 /** kindsOf returns the kinds of losses in their order. */
-export const kindsOf = (losses: readonly CompactionLoss[]): CompactionLoss["kind"][] => [...new Set(losses.map((l) => l.kind))];
+export const kindsOf = (losses: readonly CompactionLoss[]): CompactionLoss["kind"][] =>
+	[...new Set(losses.map((l) => l.kind))];
 
 /** titleOf says in one line what a report has. */
 function titleOf(r: LossReport): string {
@@ -58,12 +60,14 @@ function AddedRules({ rules }: { rules: readonly string[] }) {
 	);
 }
 
+/** Omitted says how many losses a report does not list. */
 export function Omitted({ n }: { n: number }) {
 	return n > 0 ? <p class="faint">{plural(n, "more fact is", "more facts are")} not listed.</p> : null;
 }
 
 /** maskText says what a compaction without a summary did. */
-export const maskText = (r: CompactionReport): string => `Old tool outputs were shortened: ${count(r.before)} → ${count(r.after)} tokens`;
+export const maskText = (r: CompactionReport): string =>
+	`Old tool outputs were shortened: ${count(r.before)} → ${count(r.after)} tokens`;
 
 /** show goes to the newest item of a loss: in the list, among the removed items, or in the timeline. */
 async function show(store: ThreadStore, loss: CompactionLoss): Promise<void> {
@@ -73,12 +77,13 @@ async function show(store: ThreadStore, loss: CompactionLoss): Promise<void> {
 		return;
 	}
 	try {
-		const { item, original, reason } = await store.call("context/readItem", { threadId: store.id, id });
-		const query = sharedText(loss.text, original.map((p) => p.text ?? "").join("\n"));
+		const { item, original, reason } = await store.requests.call("context/readItem", { threadId: store.id, id });
+		const query = sharedText(loss.text, textOfParts(original));
 		if (query !== "" && ["compacted", "trimmed", "deleted"].includes(reason.code)) showRemoved(id, query);
-		else if (item.itemId && item.turnId && (await store.load(item.itemId, item.turnId))) reveal.timeline(item.itemId);
-		else store.notice("warning", `The item ${id} is not in the context any more: ${reason.text}`);
+		else if (item.itemId && item.turnId && (await store.items.load(item.itemId, item.turnId)))
+			reveal.timeline(item.itemId);
+		else store.notices.add("warning", `The item ${id} is not in the context any more: ${reason.text}`);
 	} catch (error) {
-		store.report(error);
+		store.notices.report(error);
 	}
 }

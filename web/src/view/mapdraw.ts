@@ -1,6 +1,6 @@
 // Draws the map of the context on a canvas.
 
-import type { Plan } from "../store/context.ts";
+import type { Plan } from "../store/plan.ts";
 import type { GroupTile, Tile } from "../lib/maplayout.ts";
 import type { ContextItem } from "../wire/types.ts";
 
@@ -10,6 +10,7 @@ export interface Palette {
 	font: string;
 }
 
+/** palette returns the colours of the page, by the names of its style sheet. */
 export function palette(el: Element): Palette {
 	const style = getComputedStyle(el);
 	const known = new Map<string, string>();
@@ -23,6 +24,7 @@ export function palette(el: Element): Palette {
 	};
 }
 
+/** MapState is how the items of a map look. */
 export interface MapState {
 	colors: Palette;
 	plan: Plan;
@@ -39,8 +41,10 @@ export interface MapState {
 const notSent = 0.28;
 const filtered = 0.12;
 
+/** drawMap draws a map. */
 export function drawMap(
-	canvas: HTMLCanvasElement, size: { w: number; h: number }, layout: { tiles: readonly Tile[]; groups: readonly GroupTile[] },
+	canvas: HTMLCanvasElement, size: { w: number; h: number },
+	layout: { tiles: readonly Tile[]; groups: readonly GroupTile[] },
 	items: readonly ContextItem[], state: MapState,
 ): void {
 	const ratio = devicePixelRatio || 1;
@@ -66,7 +70,8 @@ export function drawMap(
 }
 
 /** fillTiles fills the tiles colour by colour, since each change of the colour costs time. */
-function fillTiles(c: CanvasRenderingContext2D, tiles: readonly Tile[], items: readonly ContextItem[], s: MapState): void {
+function fillTiles(c: CanvasRenderingContext2D, tiles: readonly Tile[], items: readonly ContextItem[],
+	s: MapState): void {
 	const groups = new Map<string, { alpha: number; color: string; tiles: Tile[] }>();
 	for (const tile of tiles) {
 		const item = items[tile.index]!;

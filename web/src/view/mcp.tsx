@@ -2,7 +2,7 @@
 
 import { useEffect, useState } from "preact/hooks";
 import * as app from "../store/app.ts";
-import { connected, useResource } from "../store/resource.ts";
+import { useResource } from "./useresource.ts";
 import { plural, visible } from "../lib/format.ts";
 import type { McpServerStatus } from "../wire/types.ts";
 import { Load } from "./parts.tsx";
@@ -12,6 +12,7 @@ const states: Record<NonNullable<McpServerStatus["runtimeStatus"]>, string> = {
 	failed: "failed", cancelled: "cancelled", disabled: "turned off",
 };
 
+/** McpServers lists the MCP servers of the open thread. */
 export function McpServers() {
 	const store = app.current.value;
 	const threadId = store && store.phase.value === "ready" ? store.id : null;
@@ -30,7 +31,7 @@ export function McpServers() {
 	return (
 		<>
 			<div class="settings-actions">
-				<button type="button" disabled={!connected()} onClick={() => void reload()}>Read the configuration again</button>
+				<button type="button" disabled={!app.connected()} onClick={() => void reload()}>Read the configuration again</button>
 				<span class="faint">{threadId ? "Connections of the open thread." : "Each server is started to read its tools."}</span>
 			</div>
 			{failure && <p class="error-text" role="alert">{visible(failure)}</p>}

@@ -2,16 +2,17 @@
 
 import { useEffect, useState } from "preact/hooks";
 import * as app from "../store/app.ts";
-import { connected, useResource, type Resource } from "../store/resource.ts";
+import type { Resource } from "../store/resource.ts";
+import { useResource } from "./useresource.ts";
 import type { ThreadStore } from "../store/thread.ts";
 import { Icon } from "../lib/icons.tsx";
-import { age, count, firstLine, plural, visible } from "../lib/format.ts";
+import { age, count, firstLine, plural, textOfParts, visible } from "../lib/format.ts";
 import type { ContextItem, MemoryHit, MemoryStatusResponse, MemoryView } from "../wire/types.ts";
 import { confirm } from "./confirm.tsx";
 import { openSettings } from "./opensettings.tsx";
 import { Load } from "./parts.tsx";
-import { showContext } from "./panels.ts";
-import { titleOf } from "./threads.tsx";
+import { showContext } from "../store/panels.ts";
+import { titleOf } from "../store/titles.ts";
 
 type Scope = "repository" | "thread" | "all";
 
@@ -30,12 +31,13 @@ interface Memories {
 	semantic: boolean;
 }
 
+/** MemoryPanel shows the memories of the server. */
 export function MemoryPanel({ store }: { store: ThreadStore }) {
 	const [scope, setScope] = useState<Scope>("repository");
 	const [text, setText] = useState("");
 	const [query, setQuery] = useState("");
 	const [limit, setLimit] = useState(pageSize);
-	const cwd = store.thread.value?.cwd ?? null;
+	const cwd = store.settings.thread.value?.cwd ?? null;
 	const list = useResource(() => read(store, scope, query, limit, cwd), [store, scope, query, limit, cwd]);
 	useEffect(() => store.watch((n) => n.method === "memory/updated" && list.soon()), [list]);
 	useEffect(() => {
@@ -74,14 +76,15 @@ export function MemoryPanel({ store }: { store: ThreadStore }) {
 	);
 }
 
-async function read(store: ThreadStore, scope: Scope, query: string, limit: number, cwd: string | null): Promise<Memories> {
-	const status = store.call("memory/status", {});
+async function read(store: ThreadStore, scope: Scope, query: string, limit: number,
+	cwd: string | null): Promise<Memories> {
+	const status = store.requests.call("memory/status", {});
 	if (query !== "") {
-		const found = await store.call("memory/search", { query, repoKey: cwd, limit: hits });
+		const found = await store.requests.call("memory/search", { query, repoKey: cwd, limit: hits });
 		return { data: found.data, more: false, status: await status, semantic: found.semantic };
 	}
 	const where = scope === "thread" ? { sessionId: store.id } : scope === "repository" ? { repoKey: cwd } : {};
-	const page = await store.call("memory/list", { ...where, limit });
+	const page = await store.requests.call("memory/list", { ...where, limit });
 	return { data: page.data, more: page.nextCursor !== null, status: await status, semantic: false };
 }
 
@@ -116,7 +119,7 @@ function Memory({ memory, store, list, recalled }: MemoryProps) {
 	const forget = () => confirm({
 		title: "Forget the memory?", action: "Forget",
 		text: <><p><strong>{title}</strong></p><p>It is removed from the disk. This cannot be undone. The messages that it summarizes stay in their thread.</p></>,
-		run: () => store.call("memory/forget", { ids: [memory.id] }).then(() => list.load()),
+		run: () => store.requests.call("memory/forget", { ids: [memory.id] }).then(() => list.load()),
 	});
 	return (
 		<li class="memory">
@@ -124,7 +127,7 @@ function Memory({ memory, store, list, recalled }: MemoryProps) {
 				<button type="button" class="fold-title" aria-expanded={open} onClick={() => setOpen(!open)}>
 					<span class={`chevron ${open ? "open" : ""}`}><Icon name="chevron" /></span><span class="memory-title">{title}</span>
 				</button>
-				<button type="button" class="quiet" aria-label={`Forget: ${title}`} title="Forget…" disabled={!connected()} onClick={forget}><Icon name="trash" /></button>
+				<button type="button" class="quiet" aria-label={`Forget: ${title}`} title="Forget…" disabled={!app.connected()} onClick={forget}><Icon name="trash" /></button>
 			</div>
 			<div class="faint point-facts">
 				<span>{age(memory.createdAt / 1000)}</span>
@@ -136,7 +139,8 @@ function Memory({ memory, store, list, recalled }: MemoryProps) {
 				<div class="memory-body">
 					<pre tabIndex={0} aria-label="text of the memory">{visible(memory.text)}</pre>
 					<p class="faint">Repository: <code>{visible(memory.repoKey)}</code></p>
-					{memory.sessionId && memory.sessionId !== store.id && <p><a href={`#/thread/${memory.sessionId}`}>From {threadName(memory.sessionId)}</a></p>}
+					{memory.sessionId && memory.sessionId !== store.id &&
+						<p><a href={`#/thread/${memory.sessionId}`}>From {threadName(memory.sessionId)}</a></p>}
 				</div>
 			)}
 		</li>
@@ -155,10 +159,12 @@ interface Reminder {
 }
 
 function useReminder(store: ThreadStore): Reminder | null {
-	const item = store.context.items.value.find((i) => i.category === "summary" && i.preview.startsWith(reminderStart)) ?? null;
-	const content = useResource(async () => (item ? store.call("context/readItem", { threadId: store.id, id: item.id }) : null), [store, item?.id]);
+	const item = store.context.items.value.find((i) => i.category === "summary" && i.preview.startsWith(reminderStart)) ??
+		null;
+	const content = useResource(async () =>
+		(item ? store.requests.call("context/readItem", { threadId: store.id, id: item.id }) : null), [store, item?.id]);
 	const parts = content.value.value?.original;
-	return item && parts ? { item, text: parts.map((p) => p.text ?? "").join("\n") } : null;
+	return item && parts ? { item, text: textOfParts(parts) } : null;
 }
 
 /** recalls reports whether a reminder has a line of a memory. */
@@ -194,9 +200,10 @@ function Why({ reminder, store }: { reminder: Reminder; store: ThreadStore }) {
 	const message = messageOf(reminder.item, store.context.items.value);
 	const found = useResource(async () => {
 		if (!message) return null;
-		const read = await store.call("context/readItem", { threadId: store.id, id: message.id });
-		const query = read.original.map((p) => p.text ?? "").join("\n");
-		const result = await store.call("memory/search", { query, repoKey: store.thread.value?.cwd ?? null, kinds: ["summary"], limit: hits });
+		const read = await store.requests.call("context/readItem", { threadId: store.id, id: message.id });
+		const query = textOfParts(read.original);
+		const result = await store.requests.call("memory/search",
+			{ query, repoKey: store.settings.thread.value?.cwd ?? null, kinds: ["summary"], limit: hits });
 		return { query, result };
 	}, [message?.id]);
 	if (!message) return <p class="faint">The message that it was recalled for is not in the context.</p>;

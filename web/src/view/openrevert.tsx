@@ -2,7 +2,7 @@
 
 import { lazy } from "../lib/lazy.tsx";
 import type { ThreadStore } from "../store/thread.ts";
-import { openDialog } from "./dialogs.tsx";
+import { openDialog } from "../store/dialog.ts";
 
 const Revert = lazy(() => import("./revert.tsx").then((m) => m.RevertDialog));
 
@@ -16,5 +16,6 @@ export function openRewind(store: ThreadStore, turnId?: string): void {
 /** openRevert shows what a revert to the checkpoint before a turn does. */
 export function openRevert(store: ThreadStore, turnId: string): void {
 	const point = { id: turnId, kind: "turn" as const, inThread: true };
-	openDialog({ kind: "part", view: () => <Revert store={store} point={point} title="Revert to this message" done={() => undefined} /> });
+	openDialog({ kind: "part",
+		view: () => <Revert store={store} point={point} title="Revert to this message" done={() => undefined} /> });
 }

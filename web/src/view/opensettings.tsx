@@ -1,10 +1,12 @@
 // Opens the settings, which are a file of their own.
 
 import { lazy } from "../lib/lazy.tsx";
-import { Frame, openDialog } from "./dialogs.tsx";
+import { openDialog } from "../store/dialog.ts";
+import { Frame } from "./frame.tsx";
 
 const Settings = lazy(() => import("./settings.tsx").then((m) => m.Settings));
 
+/** openSettings opens the settings. */
 export function openSettings(): void {
 	openDialog({ kind: "part", view: () => <Frame title="Settings"><Settings /></Frame> });
 }

@@ -4,13 +4,13 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import * as app from "../store/app.ts";
 import { Icon, type IconName } from "../lib/icons.tsx";
 import { baseName } from "../lib/format.ts";
-import { openDialog } from "./dialogs.tsx";
+import { openDialog } from "../store/dialog.ts";
 import { openSettings } from "./opensettings.tsx";
 import { openRewind } from "./openrevert.tsx";
-import { openPrompts } from "./prompts.tsx";
-import { panelTab, showPanel, tabNames, tabs } from "./panels.ts";
+import { openPrompts } from "./openprompts.tsx";
+import { showPanel, tabNames, tabs } from "../store/panels.ts";
 import { reveal } from "../store/reveal.ts";
-import { titleOf } from "./threads.tsx";
+import { titleOf } from "../store/titles.ts";
 
 interface Command {
 	label: string;
@@ -36,25 +36,27 @@ function commands(): Command[] {
 			{ label: "Compact…", detail: "", icon: "compress", run: () => openDialog({ kind: "compact", store }) },
 			{ label: "Show prompts…", detail: "", icon: "eye", run: () => openPrompts(store) },
 			{ label: "Exclude a category…", detail: "", icon: "eyeOff", run: () => openDialog({ kind: "prune", store }) },
-			{ label: "Undo the last edit of the context", detail: "Ctrl+Z", icon: "undo", run: () => void store.undo() },
-			{ label: "Redo", detail: "Ctrl+Y", icon: "redo", run: () => void store.redo() },
+			{ label: "Undo the last edit of the context", detail: "Ctrl+Z", icon: "undo", run: () => void store.edits.undo() },
+			{ label: "Redo", detail: "Ctrl+Y", icon: "redo", run: () => void store.edits.redo() },
 			{ label: "Restore the full context…", detail: "", icon: "undo", run: () => openDialog({ kind: "restore", store }) },
 			{ label: "Rewind the conversation…", detail: "Esc Esc", icon: "undo", run: () => openRewind(store) },
-			...tabs.map((tab, i): Command => ({ label: `Show ${tabNames[tab]}`, detail: `Alt+${i + 1}`, icon: "panel", run: () => showPanel(tab) })),
+			...tabs.map((tab, i): Command =>
+				({ label: `Show ${tabNames[tab]}`, detail: `Alt+${i + 1}`, icon: "panel", run: () => showPanel(tab) })),
 		);
 	}
 	for (const t of app.threads.value) {
 		list.push({ label: titleOf(t), detail: baseName(t.cwd), icon: "file", run: () => app.show(t.id) });
 	}
-	void panelTab.value;
 	return list;
 }
 
 function matching(term: string): Command[] {
 	const words = term.toLowerCase().split(/\s+/).filter((w) => w !== "");
-	return commands().filter((c) => words.every((w) => `${c.label} ${c.detail}`.toLowerCase().includes(w))).slice(0, maxShown);
+	return commands().filter((c) => words.every((w) => `${c.label} ${c.detail}`.toLowerCase().includes(w)))
+		.slice(0, maxShown);
 }
 
+/** Palette finds commands and threads, and runs or opens them. */
 export function Palette({ close }: { close(): void }) {
 	const [term, setTerm] = useState("");
 	const [at, setAt] = useState(0);

@@ -4,13 +4,14 @@ import { lazy } from "../lib/lazy.tsx";
 import { Icon } from "../lib/icons.tsx";
 import type { ThreadStore } from "../store/thread.ts";
 import { ContextPanel } from "./context.tsx";
-import { panelTab, panelWide, tabNames, tabs, toggleWide, type Tab } from "./panels.ts";
+import { panelTab, panelWide, tabNames, tabs, toggleWide, type Tab } from "../store/panels.ts";
 
 const Changes = lazy(() => import("./changes.tsx").then((m) => m.ChangesPanel));
 const Checkpoints = lazy(() => import("./checkpoints.tsx").then((m) => m.CheckpointsPanel));
 const Memory = lazy(() => import("./memory.tsx").then((m) => m.MemoryPanel));
 const Terminals = lazy(() => import("./terminals.tsx").then((m) => m.TerminalsPanel));
 
+/** Panel shows the chosen tab. */
 export function Panel({ store }: { store: ThreadStore }) {
 	const tab = panelTab.value;
 	const onKeyDown = (e: KeyboardEvent) => {

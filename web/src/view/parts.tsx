@@ -1,7 +1,8 @@
 // What the tabs of the panel share.
 
 import type { ComponentChildren } from "preact";
-import { connected, type Resource } from "../store/resource.ts";
+import { connected } from "../store/app.ts";
+import type { Resource } from "../store/resource.ts";
 import { visible } from "../lib/format.ts";
 
 interface LoadProps<T> {
@@ -15,11 +16,14 @@ interface LoadProps<T> {
 export function Load<T>({ resource, what, children }: LoadProps<T>) {
 	const failure = resource.failure.value;
 	const value = resource.value.value;
-	if (failure) return <Failed text={`${what} cannot be read.`} reason={failure.message} retry={() => void resource.load()} />;
+	if (failure) {
+		return <Failed text={`${what} cannot be read.`} reason={failure.message} retry={() => void resource.load()} />;
+	}
 	if (value === null) return <p class="hint" role="status">Loading…</p>;
 	return <>{children(value)}</>;
 }
 
+/** Failed says what cannot be shown, and why. */
 export function Failed({ text, reason, retry }: { text: string; reason: string; retry(): void }) {
 	return (
 		<div class="hint" role="alert">

@@ -1,28 +1,13 @@
 // The rows of items that a search found although they are not in the list any more.
 
-import { categoryNames } from "../store/context.ts";
+import { categoryNames } from "../store/contextnames.ts";
+import type { RemovedRow } from "../store/contextrows.ts";
 import type { ThreadStore } from "../store/thread.ts";
 import { Icon } from "../lib/icons.tsx";
 import { count, plural } from "../lib/format.ts";
-import type { ContextMatch, ContextReasonCode } from "../wire/types.ts";
+import type { ContextReasonCode } from "../wire/types.ts";
 import { Snippet } from "./contextfind.tsx";
 import { RemovedDetails } from "./details.tsx";
-
-/** RemovedRow is an item that is not in the list, or the head of these items. */
-export type RemovedRow =
-	| { key: string; kind: "removedHead"; count: number; shown: number }
-	| { key: string; kind: "removed"; match: ContextMatch };
-
-export const removedKey = (id: string): string => `removed:${id}`;
-
-/** removedRows returns the rows of removed items that match. total counts those that the answer lacks, too. */
-export function removedRows(matches: readonly ContextMatch[], total: number): RemovedRow[] {
-	if (total === 0) return [];
-	return [
-		{ key: "removed", kind: "removedHead", count: total, shown: matches.length },
-		...matches.map((match) => ({ key: removedKey(match.id), kind: "removed" as const, match })),
-	];
-}
 
 const stateTexts: Partial<Record<ContextReasonCode, string>> = {
 	compacted: "A compaction replaced it by a summary.", trimmed: "It is before a trim point.", deleted: "It was deleted from the context.",
@@ -34,6 +19,7 @@ interface Props<Kind> {
 	onFocus(key: string): void;
 }
 
+/** RemovedHead is the head of the removed items. */
 export function RemovedHead({ row, focused, onFocus }: Props<"removedHead">) {
 	return (
 		<div id={`c-${row.key}`} class="context-turn" role="row" aria-level={1} aria-expanded="true" tabIndex={focused ? 0 : -1}
@@ -52,6 +38,7 @@ interface ItemProps extends Props<"removed"> {
 	onToggle(id: string): void;
 }
 
+/** RemovedItem is a removed item. */
 export function RemovedItem({ row, store, focused, open, onFocus, onToggle }: ItemProps) {
 	const { match } = row;
 	const state = match.state ?? "deleted";
@@ -70,7 +57,8 @@ export function RemovedItem({ row, store, focused, open, onFocus, onToggle }: It
 					<span class={`chevron ${open ? "open" : ""}`}><Icon name="chevron" /></span>
 				</button>
 			</span>
-			{open && <div role="gridcell" class="cell-details" onClick={(e) => e.stopPropagation()}><RemovedDetails id={match.id} store={store} /></div>}
+			{open && <div role="gridcell" class="cell-details" onClick={(e) => e.stopPropagation()}>
+				<RemovedDetails id={match.id} store={store} /></div>}
 		</div>
 	);
 }

@@ -2,14 +2,15 @@
 
 import { useState } from "preact/hooks";
 import { changesOf } from "../store/changes.ts";
-import { readOnlyReason, useResource } from "../store/resource.ts";
+import { readOnlyReason } from "../store/readonly.ts";
+import { useResource } from "./useresource.ts";
 import type { ThreadStore } from "../store/thread.ts";
 import { files, type FilePatch } from "../lib/patch.ts";
 import { plural, visible } from "../lib/format.ts";
 import type { CallError } from "../wire/connection.ts";
 import type { Checkpoint, ThreadCheckpointRevertResponse } from "../wire/types.ts";
-import { Counts, FileLines, Mark } from "./changes.tsx";
-import { Frame } from "./dialogs.tsx";
+import { Counts, FileLines, Mark } from "./diffrows.tsx";
+import { Frame } from "./frame.tsx";
 import { readNames, RemovedTurns } from "./removedturns.tsx";
 
 type Mode = ThreadCheckpointRevertResponse["mode"];
@@ -27,12 +28,14 @@ interface Props {
 	done(): void;
 }
 
+/** RevertDialog shows what a revert does, and reverts. */
 export function RevertDialog({ store, point, title, done }: Props) {
 	const filesOnly = point.kind === "revert" || !point.inThread;
 	const [mode, setMode] = useState<Mode>(filesOnly ? "files" : "both");
 	const [failure, setFailure] = useState<CallError | null>(null);
 	const request = { threadId: store.id, turnId: point.id, mode };
-	const preview = useResource(() => store.call("thread/checkpoint/revert", { ...request, dryRun: true }), [mode]);
+	const preview = useResource(() => store.requests.call("thread/checkpoint/revert", { ...request, dryRun: true }),
+		[mode]);
 	const effect = preview.value.value;
 	const problem = failure ?? preview.failure.value;
 	const nothing = effect !== null && effect.summary.files.length === 0 && effect.removedTurnIds.length === 0;
@@ -40,7 +43,8 @@ export function RevertDialog({ store, point, title, done }: Props) {
 	const run = async () => {
 		try {
 			const names = await readNames(store, effect!.removedTurnIds);
-			const result = await store.call("thread/checkpoint/revert", { ...request, expectedLastTurnId: effect!.lastTurnId });
+			const result = await store.requests.call("thread/checkpoint/revert",
+				{ ...request, expectedLastTurnId: effect!.lastTurnId });
 			store.reverts.removed({ ids: result.removedTurnIds, first: names[0]!, last: names.at(-1)! });
 			const c = changesOf(store);
 			c.reverted.value = {
@@ -57,7 +61,8 @@ export function RevertDialog({ store, point, title, done }: Props) {
 		}
 	};
 	return (
-		<Frame title={title} action={actionOf(effect, problem)} danger disabled={effect === null || problem !== null || nothing || reason !== ""} run={run}>
+		<Frame title={title} action={actionOf(effect, problem)} danger disabled={effect === null || problem !== null ||
+			nothing || reason !== ""} run={run}>
 			{!filesOnly && (
 				<fieldset>
 					<legend class="visually-hidden">What to revert</legend>
@@ -83,7 +88,9 @@ function actionOf(effect: ThreadCheckpointRevertResponse | null, problem: CallEr
 	if (!effect || problem) return "Revert";
 	const parts = [];
 	if (effect.summary.files.length > 0) parts.push(`Revert ${plural(effect.summary.files.length, "file")}`);
-	if (effect.removedTurnIds.length > 0) parts.push(`${parts.length > 0 ? "remove" : "Remove"} ${plural(effect.removedTurnIds.length, "turn")}`);
+	if (effect.removedTurnIds.length > 0) {
+		parts.push(`${parts.length > 0 ? "remove" : "Remove"} ${plural(effect.removedTurnIds.length, "turn")}`);
+	}
 	return parts.join(", ") || "Revert";
 }
 

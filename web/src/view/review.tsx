@@ -3,14 +3,15 @@
 import { useMemo, useState } from "preact/hooks";
 import * as app from "../store/app.ts";
 import type { Changes } from "../store/changes.ts";
-import { readOnlyReason } from "../store/resource.ts";
+import { readOnlyReason } from "../store/readonly.ts";
 import type { ThreadStore } from "../store/thread.ts";
 import { parseReview } from "../lib/review.ts";
 import { Icon } from "../lib/icons.tsx";
 import { plural, relative, visible } from "../lib/format.ts";
 import { CallError } from "../wire/connection.ts";
 import type { ReviewTarget } from "../wire/types.ts";
-import { Frame, openDialog } from "./dialogs.tsx";
+import { openDialog } from "../store/dialog.ts";
+import { Frame } from "./frame.tsx";
 
 type Kind = ReviewTarget["type"];
 
@@ -32,6 +33,7 @@ function targetOf(kind: Kind, text: string): ReviewTarget {
 	}
 }
 
+/** ReviewButton opens the dialog that starts a review. */
 export function ReviewButton({ store }: { store: ThreadStore }) {
 	const reason = readOnlyReason(store);
 	return (
@@ -49,7 +51,7 @@ function StartReview({ store }: { store: ThreadStore }) {
 	const label = fieldLabels[kind];
 	const run = async () => {
 		try {
-			const started = await store.call("review/start", {
+			const started = await store.requests.call("review/start", {
 				threadId: store.id, target: targetOf(kind, text), delivery: detached ? "detached" : "inline",
 			});
 			if (started.reviewThreadId !== store.id) app.show(started.reviewThreadId);
@@ -94,24 +96,23 @@ function StartReview({ store }: { store: ThreadStore }) {
 
 /** lastReview returns the text of the newest review of the loaded part of a thread, null while it runs. */
 function lastReview(store: ThreadStore): { text: string | null } | undefined {
-	const entries = store.timeline.entries;
+	const entries = store.items.timeline.entries;
 	for (let i = entries.length - 1; i >= 0; i--) {
 		const d = entries[i]!.data;
 		if (d.type !== "item") continue;
 		if (d.item.type === "exitedReviewMode") return { text: d.item.review };
-		if (d.item.type === "enteredReviewMode" && d.turnId === store.turn.value) return { text: null };
+		if (d.item.type === "enteredReviewMode" && d.turnId === store.turns.current.value) return { text: null };
 	}
 	return undefined;
 }
 
 /** Findings shows the newest review of the thread. */
 export function Findings({ store, c }: { store: ThreadStore; c: Changes }) {
-	void store.timeline.changed.value;
 	const last = lastReview(store);
 	const review = useMemo(() => (last?.text ? parseReview(last.text) : null), [last?.text]);
 	if (!last) return null;
 	if (!review) return <p class="side-note" role="status"><Icon name="eye" />A review is running…</p>;
-	const cwd = store.thread.value?.cwd ?? "";
+	const cwd = store.settings.thread.value?.cwd ?? "";
 	return (
 		<details class="findings" open>
 			<summary>Review: {review.findings.length === 0 ? "no findings" : plural(review.findings.length, "finding")}</summary>

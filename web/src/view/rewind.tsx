@@ -2,13 +2,14 @@
 // has only a part of a long thread.
 
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
-import { readOnlyReason, useResource } from "../store/resource.ts";
+import { readOnlyReason } from "../store/readonly.ts";
+import { useResource } from "./useresource.ts";
 import { readTurnName, turnName, type TurnName } from "../store/reverts.ts";
 import type { ThreadStore } from "../store/thread.ts";
 import { CallError } from "../wire/connection.ts";
 import { plural } from "../lib/format.ts";
 import type { Turn } from "../wire/types.ts";
-import { Frame } from "./dialogs.tsx";
+import { Frame } from "./frame.tsx";
 import { readNames, RemovedTurns, shortName } from "./removedturns.tsx";
 
 const pageSize = 30;
@@ -28,7 +29,7 @@ export function RewindDialog({ store, turnId }: { store: ThreadStore; turnId: st
 	const run = async () => {
 		try {
 			const names = await readNames(store, removed!.ids);
-			const done = await store.call("thread/revert", {
+			const done = await store.requests.call("thread/revert", {
 				threadId: store.id, beforeTurnId: chosen, expectedLastTurnId: removed!.ids.at(-1)!,
 			});
 			store.reverts.removed({ ids: done.removedTurnIds, first: names[0]!, last: names.at(-1)! });
@@ -45,7 +46,8 @@ export function RewindDialog({ store, turnId }: { store: ThreadStore; turnId: st
 		<Frame title="Rewind the conversation" action={removed ? `Remove ${plural(removed.ids.length, "turn")}` : "Remove"} danger
 			disabled={!removed || reason !== ""} run={run}>
 			{turnId === undefined && <TurnChoice store={store} chosen={chosen} choose={choose} />}
-			{chosen !== "" && !effect.failure.value && (removed ? <div class="revert-effect"><RemovedTurns store={store} ids={removed.ids} /></div>
+			{chosen !== "" && !effect.failure.value &&
+				(removed ? <div class="revert-effect"><RemovedTurns store={store} ids={removed.ids} /></div>
 				: <p class="faint" role="status">Looking which turns these are…</p>)}
 			<p class="faint">Files stay as they are. You can undo this until the next message.</p>
 			{problem && <p class="error-text" role="alert">{problem}</p>}
@@ -56,7 +58,7 @@ export function RewindDialog({ store, turnId }: { store: ThreadStore; turnId: st
 /** readEffect returns the turns that leave if a turn and all later ones are removed, or null without a turn. */
 async function readEffect(store: ThreadStore, turnId: string): Promise<{ ids: readonly string[] } | null> {
 	if (turnId === "") return null;
-	const preview = await store.call("thread/checkpoint/revert", { threadId: store.id, turnId, mode: "conversation", dryRun: true });
+	const preview = await store.requests.call("thread/checkpoint/revert", { threadId: store.id, turnId, mode: "conversation", dryRun: true });
 	return { ids: preview.removedTurnIds };
 }
 
@@ -81,7 +83,8 @@ function TurnChoice({ store, chosen, choose }: { store: ThreadStore; chosen: str
 			<legend>Remove this turn and all later ones <span class="faint">(newest first)</span></legend>
 			{shown.turns.map((t, i) => (
 				<label class="option" key={t.id}>
-					<input ref={i === 0 ? first : undefined} type="radio" name="turn" checked={chosen === t.id} onChange={() => choose(t.id)} />
+					<input ref={i === 0 ? first : undefined} type="radio" name="turn" checked={chosen === t.id}
+						onChange={() => choose(t.id)} />
 					<span class="ellipsis">{shortName(t.name)}</span>
 				</label>
 			))}
@@ -107,12 +110,14 @@ async function readTurns(store: ThreadStore, pages: number): Promise<{ turns: Na
 	return { turns, more: cursor !== null };
 }
 
-/** nameOf names a turn by the message of the user in its summary, or else by its first item, which a summary can lack. */
+/**
+ * nameOf names a turn by the message of the user in its summary, or else by its first item, which a summary can lack.
+ */
 async function nameOf(store: ThreadStore, turn: Turn): Promise<TurnName> {
 	const message = turn.items.find((i) => i.type === "userMessage");
-	return message ? turnName(message) : readTurnName(store, turn.id);
+	return message ? turnName(message) : readTurnName(store.requests, turn.id);
 }
 
 function readPage(store: ThreadStore, cursor: string | null) {
-	return store.call("thread/turns/list", { threadId: store.id, limit: pageSize, itemsView: "summary", cursor });
+	return store.requests.call("thread/turns/list", { threadId: store.id, limit: pageSize, itemsView: "summary", cursor });
 }

@@ -2,7 +2,7 @@
 
 import { useState } from "preact/hooks";
 import type { ComponentType } from "preact";
-import { useResource } from "../store/resource.ts";
+import { useResource } from "./useresource.ts";
 import * as app from "../store/app.ts";
 import { readConfig, sourceName } from "../store/config.ts";
 import { CopyButton } from "../lib/copy.tsx";
@@ -16,6 +16,7 @@ const views: readonly [string, ComponentType][] = [
 	["Settings", Fields], ["Configuration", Configuration], ["MCP servers", McpServers], ["Diagnostics", Diagnostics],
 ];
 
+/** Settings has the views of the settings. */
 export function Settings() {
 	const [view, setView] = useState(0);
 	const View = views[view]![1];
@@ -51,7 +52,8 @@ function Configuration() {
 			return (
 				<>
 					<label class="field"><span>Find a key, a value or a source</span><input type="search" value={text} onInput={(e) => setText(e.currentTarget.value)} /></label>
-					{c.layers?.filter((l) => l.disabledReason).map((l) => <p class="error-text">{sourceName(l.name)}: {visible(l.disabledReason!)}</p>)}
+					{c.layers?.filter((l) => l.disabledReason)
+						.map((l) => <p class="error-text">{sourceName(l.name)}: {visible(l.disabledReason!)}</p>)}
 					{rows.length === 0 ? <p class="hint">No key matches.</p> : (
 						<table class="facts-table">
 							<thead><tr><th scope="col">Key</th><th scope="col">Value</th><th scope="col">Source</th></tr></thead>

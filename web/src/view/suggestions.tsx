@@ -8,7 +8,7 @@ import { Icon } from "../lib/icons.tsx";
 import { count, percent, plural, visible } from "../lib/format.ts";
 import type { ContextSuggestion } from "../wire/types.ts";
 import { NetPrice } from "./footer.tsx";
-import { contextView } from "./panels.ts";
+import { contextView } from "../store/panels.ts";
 import type { Selection } from "./selection.ts";
 
 const refreshId = "suggest-refresh";
@@ -28,6 +28,7 @@ export function SuggestionsToggle({ store }: { store: ThreadStore }) {
 	);
 }
 
+/** Suggestions is the section with the cards, while it is open. */
 export function Suggestions({ store, selection }: { store: ThreadStore; selection: Selection }) {
 	const s = store.suggestions;
 	if (!s.open.value) return <section id="suggest" hidden />;
@@ -62,7 +63,8 @@ function Goal({ store }: { store: ThreadStore }) {
 		}}>
 			<label class="suggest-goal">Goal
 				<input type="number" min={1} max={percents ? 100 : undefined} placeholder="none" value={s.goal.value ?? ""}
-					onInput={(e) => (s.goal.value = Number.isFinite(e.currentTarget.valueAsNumber) ? e.currentTarget.valueAsNumber : null)} />
+					onInput={(e) => (s.goal.value = Number.isFinite(e.currentTarget.valueAsNumber) ? e.currentTarget.valueAsNumber
+						: null)} />
 			</label>
 			<select class="suggest-unit" aria-label="Unit of the goal" value={s.goalUnit.value}
 				title={percents ? "The share of the next request that should go" : "The tokens that the next request may have"}
@@ -86,7 +88,9 @@ function Joint({ answer }: { answer: Answer }) {
 				? <p class="faint">There is nothing to suggest. Messages, pinned items and the last tool outputs always stay.{size}</p>
 				: <p class="price">
 					{selected === 0 ? "None of them pays back within the requests that are expected."
-						: <>{selected} of {count(answer.suggestions.length)} recommended: <NetPrice price={answer.netPrice} promptTokens={answer.promptTokens} /></>}
+						: <>
+							{selected} of {count(answer.suggestions.length)} recommended: <NetPrice price={answer.netPrice}
+								promptTokens={answer.promptTokens} /></>}
 				</p>}
 			{answer.goalReached !== null && <p class={answer.goalReached ? "good-text" : "error-text"}>
 				{answer.goalReached ? (selected === 0 ? "The goal is reached already." : "They reach the goal.")
@@ -102,7 +106,8 @@ function Cards({ store, answer, selection }: { store: ThreadStore; answer: Answe
 	const rest = answer.suggestions.length - limit;
 	const more = () => {
 		setLimit(limit + moreCards);
-		requestAnimationFrame(() => box.current?.children[limit]?.querySelector("button")?.focus()); // this button may be gone then
+		// This button may be gone then.
+		requestAnimationFrame(() => box.current?.children[limit]?.querySelector("button")?.focus());
 	};
 	return (
 		<div class="suggest-cards scroll" tabIndex={0} role="group" aria-label="Cards, the best suggestion first">
@@ -111,7 +116,9 @@ function Cards({ store, answer, selection }: { store: ThreadStore; answer: Answe
 					<Actions store={store} list={selected} label={`${plural(selected.length, "suggestion")}`} />
 				</div>
 			)}
-			<ul ref={box}>{answer.suggestions.slice(0, limit).map((card) => <Card key={card.id} store={store} card={card} selection={selection} />)}</ul>
+			<ul ref={box}>
+				{answer.suggestions.slice(0, limit)
+					.map((card) => <Card key={card.id} store={store} card={card} selection={selection} />)}</ul>
 			{rest > 0 && (
 				<div class="suggest-actions">
 					<button type="button" class="small" onClick={more}>Show {Math.min(rest, moreCards)} more</button>
@@ -137,7 +144,7 @@ function Actions({ store, list, label, describedBy }: {
 		<>
 			<button type="button" class="small primary" disabled={s.applying.value} aria-describedby={describedBy} onClick={apply}>Apply{name}</button>
 			<button type="button" class="small" aria-describedby={describedBy} title="Add to the plan"
-				onClick={() => store.addToPlan(list.flatMap((x) => x.itemIds), { included: false })}>Plan{name}</button>
+				onClick={() => store.plan.add(list.flatMap((x) => x.itemIds), { included: false })}>Plan{name}</button>
 		</>
 	);
 }
@@ -153,12 +160,12 @@ function Card({ store, card, selection }: CardProps) {
 	const explained = s.explained.value.has(card.id);
 	const point = (on: boolean) => {
 		s.pointed.value = on ? card.id : null;
-		const ids = new Set(on ? card.itemIds : []);
-		store.marked.value = new Set(store.context.items.value.flatMap((i) => (i.itemId && ids.has(i.id) ? [i.itemId] : [])));
+		store.mark(on ? card.itemIds : []);
 	};
 	const why = () => {
 		s.toggleReason(card.id);
-		if (!explained) requestAnimationFrame(() => requestAnimationFrame(() => reveal.contextRow(card.itemIds[0]!))); // the list is smaller then
+		// The list is smaller then.
+		if (!explained) requestAnimationFrame(() => requestAnimationFrame(() => reveal.contextRow(card.itemIds[0]!)));
 	};
 	const textId = `suggest-${card.id}`;
 	return (
@@ -220,7 +227,8 @@ function Whereabouts({ card, selection }: Omit<CardProps, "store">) {
 	const hidden = card.itemIds.filter((id) => !shown.has(id)).length;
 	const show = () => {
 		find.clear();
-		requestAnimationFrame(() => requestAnimationFrame(() => reveal.contextRow(card.itemIds[0]!))); // the rows are rendered then
+		// The rows are rendered then.
+		requestAnimationFrame(() => requestAnimationFrame(() => reveal.contextRow(card.itemIds[0]!)));
 	};
 	if (hidden > 0) {
 		return (

@@ -1,11 +1,12 @@
 // The commands of a thread that run in the background.
 
 import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
-import { connected, useResource } from "../store/resource.ts";
+import { connected } from "../store/app.ts";
+import { useResource } from "./useresource.ts";
 import type { ThreadStore } from "../store/thread.ts";
 import { terminal } from "../lib/ansi.tsx";
 import { Icon } from "../lib/icons.tsx";
-import { relative, visible } from "../lib/format.ts";
+import { relative, textOfParts, visible } from "../lib/format.ts";
 import { scriptOf } from "../lib/shell.ts";
 import type { ServerNotification, ThreadBackgroundTerminal } from "../wire/types.ts";
 import { confirm } from "./confirm.tsx";
@@ -18,8 +19,10 @@ const nearEnd = 40;
 
 const changing = new Set(["item/started", "item/completed", "turn/completed"]);
 
+/** TerminalsPanel lists the background commands of a thread. */
 export function TerminalsPanel({ store }: { store: ThreadStore }) {
-	const list = useResource(() => store.call("thread/backgroundTerminals/list", { threadId: store.id }), [store]);
+	const list = useResource(() => store.requests.call("thread/backgroundTerminals/list", { threadId: store.id }),
+		[store]);
 	useEffect(() => store.watch((n: ServerNotification) => changing.has(n.method) && list.soon()), [list]);
 	const phase = store.phase.value;
 	if (phase === "archived" || phase === "locked") {
@@ -28,7 +31,7 @@ export function TerminalsPanel({ store }: { store: ThreadStore }) {
 	const stopAll = (n: number) => confirm({
 		title: "Stop all background terminals?", action: `Stop ${n}`,
 		text: <p>The commands and all processes that they started are killed.</p>,
-		run: () => store.call("thread/backgroundTerminals/clean", { threadId: store.id }).then(() => list.load()),
+		run: () => store.requests.call("thread/backgroundTerminals/clean", { threadId: store.id }).then(() => list.load()),
 	});
 	return (
 		<Load resource={list} what="The terminals">{({ data }) => (data.length === 0
@@ -47,13 +50,14 @@ export function TerminalsPanel({ store }: { store: ThreadStore }) {
 	);
 }
 
-function TerminalRow({ t, store, reload }: { t: ThreadBackgroundTerminal; store: ThreadStore; reload(): Promise<void> }) {
+function TerminalRow({ t, store,
+	reload }: { t: ThreadBackgroundTerminal; store: ThreadStore; reload(): Promise<void> }) {
 	const command = visible(scriptOf(t.command));
-	const folder = relative(t.cwd, store.thread.value?.cwd ?? "");
+	const folder = relative(t.cwd, store.settings.thread.value?.cwd ?? "");
 	const stop = () => confirm({
 		title: "Stop the command?", action: "Stop",
 		text: <><pre class="question-command">{command}</pre><p>The command and all processes that it started are killed.</p></>,
-		run: () => store.call("thread/backgroundTerminals/terminate", { threadId: store.id, processId: t.processId }).then(reload),
+		run: () => store.requests.call("thread/backgroundTerminals/terminate", { threadId: store.id, processId: t.processId }).then(reload),
 	});
 	return (
 		<li class="terminal">
@@ -71,15 +75,15 @@ function TerminalRow({ t, store, reload }: { t: ThreadBackgroundTerminal; store:
 function Output({ t, store }: { t: ThreadBackgroundTerminal; store: ThreadStore }) {
 	const box = useRef<HTMLPreElement>(null);
 	const atEnd = useRef(true);
-	void store.timeline.changed.value;
-	const entry = store.timeline.entries[store.timeline.indexOfItem(t.itemId)];
+	const entry = store.items.timeline.entries[store.items.timeline.indexOfItem(t.itemId)];
 	void entry?.version.value;
 	const call = entry ? undefined : store.context.byItemId.value.get(t.itemId)?.find((i) => i.category === "toolOutput");
-	const first = useResource(async () => (call ? store.call("context/readItem", { threadId: store.id, id: call.id }) : null), [call?.id]);
+	const first = useResource(async () =>
+		(call ? store.requests.call("context/readItem", { threadId: store.id, id: call.id }) : null), [call?.id]);
 	const item = entry?.data.type === "item" ? entry.data.item : undefined;
-	const later = store.outputs.value.get(t.itemId) ?? "";
+	const later = store.items.outputs.value.get(t.itemId) ?? "";
 	const output = item?.type === "commandExecution" ? item.aggregatedOutput ?? ""
-		: firstOutput(first.value.value?.original.map((p) => p.text ?? "").join("\n") ?? "") + later;
+		: firstOutput(textOfParts(first.value.value?.original ?? [])) + later;
 	useLayoutEffect(() => {
 		if (box.current && atEnd.current) box.current.scrollTop = box.current.scrollHeight;
 	}, [output]);
@@ -88,7 +92,8 @@ function Output({ t, store }: { t: ThreadBackgroundTerminal; store: ThreadStore 
 		<>
 			{!item && <p class="faint">The first output, and what came since this page was opened:</p>}
 			<pre ref={box} class="output" tabIndex={0} aria-label={`output of ${visible(scriptOf(t.command))}`}
-				onScroll={(e) => (atEnd.current = e.currentTarget.scrollHeight - e.currentTarget.scrollTop - e.currentTarget.clientHeight < nearEnd)}>
+				onScroll={(e) => (atEnd.current =
+					e.currentTarget.scrollHeight - e.currentTarget.scrollTop - e.currentTarget.clientHeight < nearEnd)}>
 				{terminal(output, tail)}
 			</pre>
 		</>

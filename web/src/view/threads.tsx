@@ -1,30 +1,18 @@
 // The list of threads.
 
-import { useRef } from "preact/hooks";
 import * as app from "../store/app.ts";
 import { inbox } from "../store/questions.ts";
+import { titleOf } from "../store/titles.ts";
 import { Icon } from "../lib/icons.tsx";
-import { age, baseName, firstLine } from "../lib/format.ts";
+import { age, baseName } from "../lib/format.ts";
 import { VirtualList } from "../lib/virtual.tsx";
 import type { Thread } from "../wire/types.ts";
-import { openDialog } from "./dialogs.tsx";
+import { openDialog } from "../store/dialog.ts";
 import { Menu } from "./menu.tsx";
 
-/** titleOf returns the name of a thread, or its first message. */
-export function titleOf(t: Thread): string {
-	return t.name || firstLine(t.preview, 80) || "New thread";
-}
-
-let searchTimer = 0;
-
+/** Threads is the list of threads, with its search. */
 export function Threads() {
 	const rows = app.threads.value.map((thread) => ({ key: thread.id, thread }));
-	const input = useRef<HTMLInputElement>(null);
-	const onSearch = (value: string) => {
-		app.search.value = value;
-		clearTimeout(searchTimer);
-		searchTimer = window.setTimeout(() => void app.loadThreads().catch(() => undefined), 200);
-	};
 	const onKeyDown = (e: KeyboardEvent) => {
 		if (e.key !== "ArrowDown" && e.key !== "ArrowUp") return;
 		const links = [...(e.currentTarget as HTMLElement).querySelectorAll<HTMLElement>("a.thread")];
@@ -37,8 +25,8 @@ export function Threads() {
 			<div class="threads-head">
 				<label class="search">
 					<Icon name="search" />
-					<input ref={input} type="search" placeholder="Search threads" aria-label="Search threads"
-						value={app.search.value} onInput={(e) => onSearch(e.currentTarget.value)} />
+					<input type="search" placeholder="Search threads" aria-label="Search threads"
+						value={app.search.value} onInput={(e) => app.searchThreads(e.currentTarget.value)} />
 				</label>
 				<button class="primary icon-only" type="button" aria-label="New thread" title="New thread"
 					onClick={() => openDialog({ kind: "new" })}><Icon name="plus" /></button>
@@ -46,10 +34,7 @@ export function Threads() {
 			<div class="segments" role="group" aria-label="Filter">
 				{[false, true].map((archived) => (
 					<button type="button" aria-pressed={app.showArchived.value === archived}
-						onClick={() => {
-							app.showArchived.value = archived;
-							void app.loadThreads().catch(() => undefined);
-						}}>{archived ? "Archived" : "Active"}</button>
+						onClick={() => app.listThreads(archived)}>{archived ? "Archived" : "Active"}</button>
 				))}
 			</div>
 			{rows.length === 0
@@ -66,7 +51,9 @@ type Dot = { name: string; label: string };
 
 function dotOf(t: Thread): Dot | null {
 	const open = inbox.value.some((r) => r.threadId === t.id);
-	if (open || (t.status.type === "active" && t.status.activeFlags.length > 0)) return { name: "waiting", label: "waits for you" };
+	if (open || (t.status.type === "active" && t.status.activeFlags.length > 0)) {
+		return { name: "waiting", label: "waits for you" };
+	}
 	if (t.status.type === "active") return { name: "working", label: "working" };
 	if (t.status.type === "systemError") return { name: "failed", label: "failed" };
 	return null;
@@ -88,11 +75,13 @@ function ThreadRow({ thread }: { thread: Thread }) {
 			</a>
 			<Menu label={`Actions for ${titleOf(thread)}`} entries={[
 				{ label: "Rename…", icon: "edit", run: () => openDialog({ kind: "rename", thread }) },
-				{ label: "Fork", icon: "fork", run: () => void fork(thread) },
+				{ label: "Fork", icon: "fork", run: () => void app.fork(thread.id) },
 				archived
 					? { label: "Unarchive", icon: "archive", run: () => void app.attempt((c) => c.call("thread/unarchive", { threadId: thread.id })) }
-					: { label: "Archive", icon: "archive", run: () => void app.attempt((c) => c.call("thread/archive", { threadId: thread.id })) },
-				...(archived ? [] : [{ label: "Archive and start a new one", icon: "plus" as const, run: () => void archiveAndNew(thread) }]),
+					: { label: "Archive", icon: "archive",
+						run: () => void app.attempt((c) => c.call("thread/archive", { threadId: thread.id })) },
+				...(archived ? [] : [{ label: "Archive and start a new one", icon: "plus" as const,
+					run: () => void archiveAndNew(thread) }]),
 				{ label: "Delete…", icon: "trash", danger: true, run: () => openDialog({ kind: "delete", thread }) },
 			]} />
 		</div>
@@ -102,9 +91,4 @@ function ThreadRow({ thread }: { thread: Thread }) {
 async function archiveAndNew(thread: Thread): Promise<void> {
 	const done = await app.attempt((c) => c.call("thread/archiveAndNew", { threadId: thread.id }));
 	if (done) app.show(done.thread.id);
-}
-
-async function fork(thread: Thread): Promise<void> {
-	const forked = await app.attempt((c) => c.call("thread/fork", { threadId: thread.id }));
-	if (forked) app.show(forked.thread.id);
 }

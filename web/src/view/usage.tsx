@@ -1,14 +1,15 @@
 // What the thread has spent, and what edits of its context have saved.
 
 import { useEffect } from "preact/hooks";
-import { useResource } from "../store/resource.ts";
+import { useResource } from "./useresource.ts";
 import type { ThreadStore } from "../store/thread.ts";
 import { cachedShare, readUsage, type Usage as Sums } from "../store/usage.ts";
 import { amount, percent, plural, visible } from "../lib/format.ts";
 
+/** Usage shows what the requests of a thread cost. */
 export function Usage({ store }: { store: ThreadStore }) {
-	const usage = useResource(() => readUsage(store), [store]);
-	useEffect(() => usage.soon(), [store.tokens.value, store.turn.value, store.context.revision.value]);
+	const usage = useResource(() => readUsage(store.requests, store.settings.thread.peek()?.cwd), [store]);
+	useEffect(() => usage.soon(), [store.turns.tokens.value, store.turns.current.value, store.context.revision.value]);
 	const sums = usage.value.value;
 	return (
 		<section class="usage" aria-label="Spent and saved">
@@ -45,7 +46,8 @@ function SumsOf({ sums: { total, money } }: { sums: Sums }) {
 				<p class="faint">Cached tokens count less in the cost, and output tokens more if their price is known.{" "}
 					{(total.saved ?? 0) > 0 && "Some of the saved tokens would have come from the cache, too. "}
 					{money ? "Money is in the currency of model_prices." : "The cost in money is not known: model_prices has no price of the model."}
-					{money !== null && money.unpriced > 0 && ` ${plural(money.unpriced, "request")} of models without a price ${money.unpriced === 1 ? "is" : "are"} left out.`}</p>
+					{money !== null && money.unpriced > 0 &&
+						` ${plural(money.unpriced, "request of models without a price is", "requests of models without a price are")} left out.`}</p>
 			)}
 		</>
 	);

@@ -12,6 +12,7 @@ const sliceMs = 8;
 const minDelayMs = 250;
 const maxDelayMs = 8000;
 
+/** ConnectionState is "waiting" before the next attempt to connect, and "rejected" if there is none. */
 export type ConnectionState = "connecting" | "open" | "waiting" | "rejected";
 
 /** CallError is an error response of the server. */
@@ -41,7 +42,10 @@ type Message = {
 
 /** Handlers receive the messages of the server in order. */
 export interface Handlers {
-	/** opened runs after each (re)connection, before other messages are handled. */
+	/**
+	 * opened introduces the page on each new link. The state is "open" when it is fulfilled; until then, requests are sent
+	 * and notifications come. If it rejects, the link is closed.
+	 */
 	opened(): Promise<void>;
 	notification(n: ServerNotification): void;
 	request(r: ServerRequest): void;
@@ -49,6 +53,7 @@ export interface Handlers {
 
 type Parameterless = { [M in keyof Methods]: undefined extends Methods[M]["params"] ? M : never }[keyof Methods];
 
+/** Connection sends requests and passes on what the server sends. */
 export class Connection {
 	readonly state = signal<ConnectionState>("connecting");
 	/** retryAt is the time of the next attempt in milliseconds, while the state is "waiting". */
@@ -63,8 +68,8 @@ export class Connection {
 	private delay = minDelayMs;
 	private timer = 0;
 	private everOpen = false;
-	/** opened is set while the current link is open. */
-	private opened = false;
+	/** linked is set while the current link is open, also before the state is. */
+	private linked = false;
 
 	constructor(private readonly transport: Transport, private readonly handlers: Handlers) {}
 
@@ -85,7 +90,7 @@ export class Connection {
 	private async open(link: Link): Promise<void> {
 		this.delay = minDelayMs;
 		this.everOpen = true;
-		this.opened = true;
+		this.linked = true;
 		try {
 			await this.handlers.opened();
 			if (this.link === link) this.state.value = "open";
@@ -101,13 +106,13 @@ export class Connection {
 		const lost = new CallError(0, "the connection to the server was lost", "disconnected", {});
 		for (const p of this.pending.values()) p.reject(lost);
 		this.pending.clear();
-		const opened = this.opened;
-		this.opened = false;
+		const { linked } = this;
+		this.linked = false;
 		if (!this.everOpen) {
 			this.state.value = "rejected";
 			return;
 		}
-		if (!opened) void this.probe();
+		if (!linked) void this.probe();
 		this.state.value = "waiting";
 		this.retryAt.value = Date.now() + this.delay;
 		this.timer = window.setTimeout(() => this.connect(), this.delay);
@@ -155,7 +160,7 @@ export class Connection {
 	}
 
 	private send(message: object): void {
-		if (this.link && this.opened) {
+		if (this.link && this.linked) {
 			this.link.send(JSON.stringify({ jsonrpc: "2.0", ...message }));
 			return;
 		}

@@ -15,6 +15,7 @@ export interface LinkEvents {
 	closed(): void;
 }
 
+/** Transport opens links to one server. */
 export interface Transport {
 	/** open starts a link. The events come later. */
 	open(events: LinkEvents): Link;
@@ -64,7 +65,10 @@ export type ToEditor =
 	| { kind: "open" | "close"; link: number }
 	| { kind: "message"; link: number; text: string };
 
-/** FromEditor is a message of the extension. "show" opens a thread, unless hash is empty, and the panel with the context. */
+/**
+ * FromEditor is a message of the extension. "show" opens a thread, unless hash is empty, and the panel with the
+ * context.
+ */
 export type FromEditor =
 	| { kind: "opened" | "closed"; link: number }
 	| { kind: "message"; link: number; text: string }
@@ -76,6 +80,7 @@ export const showContextEvent = "showcontext";
 class Webview implements Transport {
 	private last = 0;
 	private events: LinkEvents | null = null;
+	private keysKept = false;
 
 	constructor(private readonly editor: Editor) {
 		// The editor keeps the state of a page over its restarts, and the address has the thread.
@@ -122,19 +127,16 @@ class Webview implements Transport {
 		if (message.link !== this.last) return;
 		if (message.kind === "message") this.events?.message(message.text);
 		if (message.kind === "opened") {
-			keepKeys();
+			if (!this.keysKept) keepKeys();
+			this.keysKept = true;
 			this.events?.opened();
 		}
 		if (message.kind === "closed") this.end();
 	}
 }
 
-let keysKept = false;
-
 /** keepKeys keeps the keys that the page uses from the editor, which has commands for some of them. */
 function keepKeys(): void {
-	if (keysKept) return;
-	keysKept = true;
 	document.addEventListener("keydown", (event) => {
 		if (event.defaultPrevented) event.stopPropagation();
 	});

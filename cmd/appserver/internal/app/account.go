@@ -2,11 +2,11 @@ package app
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"net/http"
 	"os"
 	"sync"
+	"sync/atomic"
 
 	"github.com/google/uuid"
 	"go.uber.org/zap"
@@ -19,32 +19,21 @@ import (
 	"appserver/server"
 )
 
-// accounts is the login of the user, for clients and for providers.
+// accounts serves the login of the user to clients and to providers.
 type accounts struct {
-	*account.Account
-	live   *config.Live
-	log    *zap.Logger
-	models *model.ModelCache
-	// identity names the client in requests.
-	identity *model.Identity
-	// server and request are nil if there are no clients.
-	server  *server.Server
-	request func() uint64
+	*localHome
+	server *server.Server
+	// changes counts the logins and logouts.
+	changes atomic.Uint64
 	// warned is set after a warning about a login that cannot be used.
 	warned sync.Once
 }
 
-// newAccounts returns the login of a home. The configuration may be nil, if it could not be loaded.
-func newAccounts(live *config.Live, home string, s *setup, log *zap.Logger) *accounts {
-	a := &accounts{live: live, log: log, models: s.models, identity: &s.identity}
-	mode := account.File
-	if c := live.Current(); c != nil {
-		mode = c.AuthStore
-	}
-	a.Account = account.New(account.Options{Store: account.NewStore(home, mode),
+// openAccount returns the login of the user. The rules for it are those of the current configuration.
+func openAccount(live *config.Live, home string, identity *model.Identity) *account.Account {
+	return account.New(account.Options{Store: account.NewStore(home, live.Current().AuthStore),
 		Rules: func() account.Rules { return rulesOf(live.Current()) },
-		HTTP:  httpclient.New(os.Getenv).Transport(), Sign: s.identity.Sign})
-	return a
+		HTTP:  httpclient.New(os.Getenv).Transport(), Sign: identity.Sign})
 }
 
 // rulesOf returns the rules for logins in a configuration.
@@ -55,14 +44,14 @@ func rulesOf(c *config.Config) account.Rules {
 }
 
 // signedIn reports whether there is a login that can be used.
-func (a *accounts) signedIn() (bool, error) {
+func signedIn(a *account.Account) (bool, error) {
 	l, err := a.Current()
 	return l != nil, err
 }
 
 // warning returns a warning about a stored login that cannot be used, or nothing.
 func (a *accounts) warning() []string {
-	if _, err := a.Current(); err != nil {
+	if _, err := a.account.Current(); err != nil {
 		return []string{err.Error()}
 	}
 	return nil
@@ -70,7 +59,7 @@ func (a *accounts) warning() []string {
 
 // required reports whether the provider of new threads needs a login, and whether it has a key of its own.
 func (a *accounts) required() (uses, ownKey bool) {
-	c := a.live.Current()
+	c := a.config.Current()
 	p, err := c.Provider(c.ModelProvider)
 	if err != nil || !c.UsesAccount(p) {
 		return false, false
@@ -81,11 +70,11 @@ func (a *accounts) required() (uses, ownKey bool) {
 // current returns the login after a refresh, if one is requested, or nil. An unusable login counts as none.
 func (a *accounts) current(ctx context.Context, refresh bool) *account.Login {
 	if refresh {
-		if err := a.Refresh(ctx); err != nil {
+		if err := a.account.Refresh(ctx); err != nil {
 			a.log.Warn("the tokens of the account were not refreshed", zap.Error(err))
 		}
 	}
-	l, err := a.Current()
+	l, err := a.account.Current()
 	if err != nil {
 		a.warned.Do(func() { a.log.Warn("the login cannot be used", zap.Error(err)) })
 		return nil
@@ -103,7 +92,7 @@ func (a *accounts) Read(ctx context.Context, refresh bool) (protocol.GetAccountR
 	l := a.current(ctx, refresh)
 	answer.RequiresOpenaiAuth = l != nil || !ownKey
 	switch {
-	case l == nil, a.IsRefused(l):
+	case l == nil, a.account.IsRefused(l):
 	case l.Mode == account.APIKey:
 		answer.Account = &protocol.Account{Type: "apiKey"}
 	default:
@@ -127,7 +116,7 @@ func (a *accounts) Status(ctx context.Context, p *protocol.GetAuthStatusParams) 
 		return answer, nil
 	}
 	answer.AuthMethod = &l.Mode
-	if p.IncludeToken != nil && *p.IncludeToken && !a.IsRefused(l) {
+	if p.IncludeToken != nil && *p.IncludeToken && !a.account.IsRefused(l) {
 		answer.AuthToken = protocol.OrNil(l.Secret())
 	}
 	return answer, nil
@@ -143,20 +132,20 @@ func refused(err error) error {
 }
 
 // Login implements server.Accounts.
-func (a *accounts) Login(ctx context.Context, conn uint64, p *protocol.LoginAccountParams) (
+func (a *accounts) Login(ctx context.Context, ask server.Asker, p *protocol.LoginAccountParams) (
 	answer protocol.LoginAccountResponse, then func(), err error) {
 	answer.Type = p.Type
 	var at *account.Attempt
 	id := uuid.NewString()
 	switch p.Type {
 	case protocol.LoginAPIKey:
-		err = a.SetKey(ctx, *p.APIKey)
+		err = a.account.SetKey(ctx, *p.APIKey)
 	case protocol.LoginClientTokens:
-		err = a.SetClientTokens(given(*p.AccessToken, *p.ChatgptAccountID, p.ChatgptPlanType), a.askClient(conn))
+		err = a.account.SetClientTokens(given(*p.AccessToken, *p.ChatgptAccountID, p.ChatgptPlanType), askClient(ask))
 	case protocol.LoginDeviceCode:
-		at, err = a.BeginDevice(ctx, id)
+		at, err = a.account.BeginDevice(ctx, id)
 	default:
-		at, err = a.BeginBrowser(id, a.identity.Originator())
+		at, err = a.account.BeginBrowser(id, a.identity.Originator())
 	}
 	if err != nil {
 		return answer, nil, refused(err)
@@ -187,9 +176,9 @@ func (a *accounts) completed(id *string, err error) {
 
 // updated notifies the clients of the login that counts now.
 func (a *accounts) updated() {
-	a.models.Expire()
+	a.changes.Add(1)
 	n := protocol.AccountUpdatedNotification{}
-	if l, err := a.Current(); err == nil && l != nil {
+	if l, err := a.account.Current(); err == nil && l != nil {
 		n.AuthMode = &l.Mode
 		if l.Mode != account.APIKey {
 			n.PlanType = new(l.Holder().Plan)
@@ -199,20 +188,17 @@ func (a *accounts) updated() {
 }
 
 func (a *accounts) notify(n protocol.Notification) {
-	if a.server == nil {
-		return
-	}
 	for _, conn := range a.server.Clients() {
 		a.server.Notify(conn, n)
 	}
 }
 
 // Cancel implements server.Accounts.
-func (a *accounts) Cancel(id string) bool { return id != "" && a.CancelAttempt(id) }
+func (a *accounts) Cancel(id string) bool { return id != "" && a.account.CancelAttempt(id) }
 
 // Logout implements server.Accounts.
 func (a *accounts) Logout(ctx context.Context) (func(), error) {
-	if _, err := a.Account.Logout(ctx); err != nil {
+	if _, err := a.account.Logout(ctx); err != nil {
 		return nil, refused(err)
 	}
 	return a.updated, nil
@@ -220,7 +206,7 @@ func (a *accounts) Logout(ctx context.Context) (func(), error) {
 
 // Limits implements server.Accounts.
 func (a *accounts) Limits(ctx context.Context) (answer protocol.GetAccountRateLimitsResponse, err error) {
-	limits, err := a.Usage(ctx)
+	limits, err := a.account.Usage(ctx)
 	if err != nil {
 		return answer, refused(err)
 	}
@@ -243,27 +229,15 @@ func given(token, workspace string, plan *string) account.Given {
 var errClientGone = errors.New("the client that gave them does not answer; sign in again")
 
 // askClient returns a function that asks a client for other tokens.
-func (a *accounts) askClient(conn uint64) account.Ask {
+func askClient(ask server.Asker) account.Ask {
 	return func(ctx context.Context, workspace string) (account.Given, error) {
-		if _, connected := a.server.Client(conn); !connected {
+		result, err := ask(ctx, protocol.MethodClientTokens, protocol.ChatgptAuthTokensRefreshParams{
+			Reason: "unauthorized", PreviousAccountID: protocol.OrNil(workspace)})
+		var r protocol.ChatgptAuthTokensRefreshResponse
+		if err != nil || protocol.Unmarshal(result, &r) != nil {
 			return account.Given{}, errClientGone
 		}
-		answers, id := make(chan account.Given, 1), a.request()
-		a.server.Ask(conn, id, protocol.MethodClientTokens, protocol.ChatgptAuthTokensRefreshParams{
-			Reason: "unauthorized", PreviousAccountID: protocol.OrNil(workspace)},
-			func(result json.RawMessage, err error) {
-				var r protocol.ChatgptAuthTokensRefreshResponse
-				if err != nil || protocol.Unmarshal(result, &r) != nil {
-					r = protocol.ChatgptAuthTokensRefreshResponse{}
-				}
-				answers <- given(r.AccessToken, r.ChatgptAccountID, r.ChatgptPlanType)
-			})
-		select {
-		case g := <-answers:
-			return g, nil
-		case <-ctx.Done():
-			return account.Given{}, errClientGone
-		}
+		return given(r.AccessToken, r.ChatgptAccountID, r.ChatgptPlanType), nil
 	}
 }
 
@@ -273,9 +247,9 @@ type providerAccount struct {
 	provider config.Provider
 }
 
-// accountOf returns the source of grants for requests to a provider, or nil if no login authorizes them.
-func (a *accounts) accountOf(c *config.Config, p config.Provider) model.Account {
-	if a == nil || !c.UsesAccount(p) {
+// of returns the source of grants for requests to a provider, or nil if no login authorizes them.
+func (a *accounts) of(p config.Provider) model.Account {
+	if !a.config.Current().UsesAccount(p) {
 		return nil
 	}
 	return providerAccount{a, p}
@@ -287,10 +261,10 @@ func (p providerAccount) Authorize(ctx context.Context, rejected *model.Grant) (
 	if rejected != nil {
 		old, _ = rejected.Of.(*account.Grant)
 	}
-	g, err := p.Account.Authorize(ctx, p.address, old)
+	g, err := p.account.Authorize(ctx, p.address, old)
 	var unusable *account.SignInError
 	switch {
-	case errors.As(err, &unusable) && old == nil && p.live.Current().HasOwnKey(p.provider):
+	case errors.As(err, &unusable) && old == nil && p.config.Current().HasOwnKey(p.provider):
 		return nil, nil
 	case err != nil || g == nil:
 		return nil, err
@@ -325,12 +299,12 @@ type UserAccount struct {
 // NewUserAccount reads the configuration, without settings of projects. An issuer and a client that are not "" replace
 // those of the environment.
 func NewUserAccount(o *Options, issuer, client string) (*UserAccount, error) {
-	live, home, _, err := loadParts(o, zap.NewNop())
+	local, err := loadHome(o, zap.NewNop())
 	if err != nil {
 		return nil, err
 	}
-	c := live.Current()
-	return &UserAccount{account.New(account.Options{Store: account.NewStore(home, c.AuthStore),
+	c := local.config.Current()
+	return &UserAccount{account.New(account.Options{Store: account.NewStore(local.home, c.AuthStore),
 		Rules: func() account.Rules { return rulesOf(c) },
 		HTTP:  httpclient.New(os.Getenv).Transport(), Getenv: account.WithIssuer(os.Getenv, issuer, client)}), c}, nil
 }

@@ -11,7 +11,6 @@ import (
 
 	"appserver/core"
 	"appserver/core/effects/tool"
-	"appserver/core/engine"
 	"appserver/protocol"
 )
 
@@ -49,13 +48,12 @@ type announcement struct {
 	LastAssistantMessage *string  `json:"last-assistant-message"`
 }
 
-func newAnnouncer(programs *tool.Shell, own *setup, log *zap.Logger) *announcer {
-	return &announcer{programs: programs, setup: own, log: log, running: map[*tool.Link]bool{}}
+func newAnnouncer(programs *tool.Shell, settings *setup, log *zap.Logger) *announcer {
+	return &announcer{programs: programs, setup: settings, log: log, running: map[*tool.Link]bool{}}
 }
 
-// announce starts the notify program of a thread's configuration, and does not wait for it.
-func (a *announcer) announce(scope engine.Scope, thread string, e core.AnnounceTurn) {
-	argv := a.setup.of(scope).Notify
+// announce starts a notify program, and does not wait for it. Without arguments there is none.
+func (a *announcer) announce(argv []string, thread string, e core.AnnounceTurn) {
 	if len(argv) == 0 || !a.begin() {
 		return
 	}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"appserver/core"
+	"appserver/core/effects/mcp"
 	"appserver/core/engine"
 	"appserver/protocol"
 )
@@ -17,9 +18,8 @@ import (
 // fakeServers has one MCP server, docs, without a process. Its tools are: look reads; change needs an
 // approval; name asks the user for a name; slow takes a second and reports progress; lost fails.
 type fakeServers struct {
-	threads *engine.Engine
-
 	mu      sync.Mutex
+	threads mcp.Observer
 	owners  []string
 	answers map[uint64]chan protocol.McpServerElicitationRequestResponse
 	reloads int
@@ -29,9 +29,16 @@ func newFakeServers() *fakeServers {
 	return &fakeServers{answers: map[uint64]chan protocol.McpServerElicitationRequestResponse{}}
 }
 
+// ports returns the ports of the engine for the server.
+func (f *fakeServers) ports() *engine.Servers {
+	return &engine.Servers{ServerConnections: f, ServerTools: f, ServerCalls: f, ServerViews: f,
+		Forget: func(string) {}, Reload: f.Reload, Login: f.Login}
+}
+
 // Open notifies each owner once that the server is ready.
-func (f *fakeServers) Open(owner string, _ engine.Scope, _ string) {
+func (f *fakeServers) Open(owner string, _ []mcp.Definition, to mcp.Observer) {
 	f.mu.Lock()
+	f.threads = to
 	known := slices.Contains(f.owners, owner)
 	if !known {
 		f.owners = append(f.owners, owner)
@@ -39,15 +46,13 @@ func (f *fakeServers) Open(owner string, _ engine.Scope, _ string) {
 	f.mu.Unlock()
 	if !known {
 		go func() {
-			f.threads.ServerState(owner, "docs", protocol.McpStarting, nil)
-			f.threads.ServerState(owner, "docs", protocol.McpReady, nil)
+			to.State(owner, "docs", protocol.McpStarting, nil)
+			to.State(owner, "docs", protocol.McpReady, nil)
 		}()
 	}
 }
 
 func (f *fakeServers) Retry(string) {}
-
-func (f *fakeServers) Forget(string) {}
 
 // AwaitRequired returns at once, because no server is required.
 func (f *fakeServers) AwaitRequired(<-chan struct{}, string) error { return nil }
@@ -74,7 +79,7 @@ func (f *fakeServers) Tools(string) (tools []core.ServerTool, pending bool) {
 	return tools, false
 }
 
-func (f *fakeServers) Await(_ context.Context, owner string) []core.ServerTool {
+func (f *fakeServers) Await(_ context.Context, owner string, _ time.Duration) []core.ServerTool {
 	tools, _ := f.Tools(owner)
 	return tools
 }
@@ -102,8 +107,9 @@ func (f *fakeServers) name(ctx context.Context, owner string) string {
 	id := uint64(len(f.answers) + 1)
 	answer := make(chan protocol.McpServerElicitationRequestResponse, 1)
 	f.answers[id] = answer
+	asks := f.threads
 	f.mu.Unlock()
-	f.threads.ServerAsks(owner, core.ServerQuestion{
+	asks.Ask(owner, core.ServerQuestion{
 		Question: id, Server: "docs", Mode: "form", Message: "Your name?",
 		Schema: json.RawMessage(`{"type":"object","properties":{"name":{"type":"string"}}}`),
 	})

@@ -18,10 +18,10 @@ func RetentionOf(h config.History) rollout.Retention {
 }
 
 // indexOf returns the index of the rollouts.
-func indexOf(c config.Index, own *setup) *index.Index {
-	path := IndexPath(c, own.home)
-	return index.New(index.Options{Store: own.rollouts, Path: path, Report: func(err error) {
-		own.log.Warn("problem in the index of the rollouts", zap.String("path", path), zap.Error(err))
+func indexOf(c config.Index, local *localHome) *index.Index {
+	path := IndexPath(c, local.home)
+	return index.New(index.Options{Store: local.rollouts, Path: path, Report: func(err error) {
+		local.log.Warn("problem in the index of the rollouts", zap.String("path", path), zap.Error(err))
 	}})
 }
 

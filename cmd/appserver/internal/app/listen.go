@@ -189,8 +189,8 @@ func stopListening(list []clientListener) (err error) {
 	return err
 }
 
-func (p *process) awaitClients(ctx context.Context) (err error) {
-	for _, l := range p.listeners {
+func awaitClients(ctx context.Context, list []clientListener) (err error) {
+	for _, l := range list {
 		err = errors.Join(err, l.Wait(ctx))
 	}
 	return err

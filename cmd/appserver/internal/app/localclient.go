@@ -13,6 +13,7 @@ import (
 
 	"appserver/core/effects/model"
 	"appserver/core/effects/model/chat"
+	"appserver/core/effects/token"
 	"appserver/core/engine"
 	"appserver/protocol"
 	"appserver/rollout"
@@ -22,7 +23,7 @@ import (
 )
 
 // LocalClient is a client of an engine in the same process. It calls one method at a time, and
-// implements engine.Outbox to receive the results. If another server of this home has a thread open,
+// is the outbox of the engine to receive the results. If another server of this home has a thread open,
 // the client calls the method there.
 type LocalClient struct {
 	Home string
@@ -54,23 +55,29 @@ const localConnection = 1
 
 // OpenLocalClient starts an engine without a provider. It cannot make model requests.
 func OpenLocalClient(o *Options, log *zap.Logger) (*LocalClient, error) {
-	_, home, parts, err := loadParts(o, log)
+	local, err := loadHome(o, log)
 	if err != nil {
 		return nil, err
 	}
+	home := local.home
 	if _, err := os.Stat(home); errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("there are no threads: the home %s does not exist; set CODEX_HOME to a home with threads", home)
 	}
-	own := parts.Setup.(*setup)
-	c := &LocalClient{Home: home, Store: own.rollouts, Redactor: parts.Setup.Redactor(nil), answers: make(chan answer, 1),
-		elsewhere: map[string]*remote.Server{}}
-	if c.threads, err = openStore(own, false, nil); err != nil {
+	threads, err := openStore(local, false)
+	if err != nil {
 		return nil, err
 	}
-	parts.Threads, c.Threads = c.threads, c.threads
-	parts.Model, parts.Outbox, parts.Version = &model.Router{Fallback: chat.Render}, c, protocol.Level
-	parts.Originator = func(uint64) string { return localClientName }
-	c.engine = engine.New(parts)
+	settings := newSetup(local, &model.ModelCache{}, newConfinement(home, log))
+	c := &LocalClient{Home: home, Store: local.rollouts, Redactor: settings.Current().Redactor,
+		Threads: threads.threads, threads: threads, answers: make(chan answer, 1), elsewhere: map[string]*remote.Server{}}
+	c.engine = engine.New(engine.Parts{
+		Threads: threads.threads, Config: settings, Defaults: settings,
+		Model: &model.Router{Fallback: chat.Render}, Tokens: token.New(),
+		Worktrees: worktrees(local.config.Current(), home, log),
+		Outbox:    engine.Outbox{Answers: c, Messages: c, Pressure: c},
+		Clients:   engine.Clients{Originator: func(uint64) string { return localClientName }},
+		Log:       log, Version: protocol.Level, Source: protocol.StoredSource(o.source), Spread: spread,
+	})
 	c.handler = server.NewMethods(c.engine, server.ServerHandlers{}, nil)
 	return c, nil
 }

@@ -11,7 +11,6 @@ import (
 	"appserver/core/effects/config"
 	"appserver/core/effects/find"
 	"appserver/core/effects/memory"
-	"appserver/core/engine"
 	"appserver/protocol"
 )
 
@@ -28,13 +27,13 @@ type codeReader struct {
 
 // newCodeReader returns a codeReader without repositories.
 func newCodeReader(c config.Memory, home string, store *memory.Store, finder *find.Finder,
-	e *engine.Engine) *codeReader {
-	r := &codeReader{warn: e.MemoryWarning}
+	notices *memoryNotices) *codeReader {
+	r := &codeReader{warn: notices.warn}
 	r.ctx, r.cancel = context.WithCancel(context.Background())
 	r.index = codeindex.New(codeindex.Options{
 		Sink: sink{store}, Finder: finder, Locks: filepath.Join(home, "appserver-code-locks"),
 		Share:    float64(c.IndexShare) / 100,
-		Progress: func(s codeindex.Status) { e.MemoryProgress(codeView(s)) },
+		Progress: func(s codeindex.Status) { notices.progress(codeView(s)) },
 	})
 	return r
 }

@@ -16,14 +16,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"github.com/tidwall/gjson"
-	"go.uber.org/zap"
 
 	"appserver/core/effects/config"
-	"appserver/core/effects/model"
-	"appserver/core/effects/token"
 	"appserver/core/engine"
-	"appserver/platform/httpclient"
-	"appserver/rollout"
 	"appserver/test/apptest"
 )
 
@@ -113,25 +108,18 @@ func newTwoClients(t *testing.T, home string) *twoClients {
 	c, err := config.Load(source)
 	require.NoError(t, err)
 	live := config.NewLive(source, c)
-	own := &setup{config: live, home: home, cwd: home, rollouts: rollout.NewStore(rollout.OS(), home), log: zap.NewNop(),
-		models: &model.ModelCache{},
-		skills: &skills{home: home}, confinement: unconfined, confinesReading: func(bool) bool { return true }}
-	own.accounts = newAccounts(live, home, own, zap.NewNop())
-	models, err := providers(c, home, httpclient.New(os.Getenv), own, zap.NewNop())
+	own := unconfinedSetup(live, home, home)
+	threads, err := openStore(own.localHome, true)
 	require.NoError(t, err)
-	threads, err := openStore(own, true, nil)
+	proc, err := newProcess(assemblyOf(t, own, threads, engine.Parts{Patches: fakeFiles{}}))
 	require.NoError(t, err)
-	proc := newProcess(live, own, threads, engine.Parts{
-		Model: models, Tools: fakeTools{}, Patches: fakeFiles{},
-		Log: zap.NewNop(), Setup: own, Tokens: token.New(),
-	})
 	in, toServer := io.Pipe()
 	fromServer, out := io.Pipe()
 	h := &twoClients{t: t, in: toServer, out: bufio.NewReader(fromServer), frames: &frames{incoming: make(chan string)},
 		ended: make(chan error, 2)}
 	go func() { h.ended <- proc.server.ServeTransport(context.Background(), h.frames) }()
 	go func() {
-		err := proc.run(Streams{in, out, io.Discard}, nil)
+		err := proc.run(transports{nil, &Streams{in, out, io.Discard}}, nil)
 		_ = out.Close()
 		h.ended <- err
 	}()

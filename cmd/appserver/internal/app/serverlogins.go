@@ -19,7 +19,7 @@ import (
 )
 
 // serverLogins adapts logins to the pool of connections.
-type serverLogins struct{ *login.Logins }
+type serverLogins struct{ logins *login.Logins }
 
 func newLogins(c *config.Config, home string, network *httpclient.Environment) serverLogins {
 	return serverLogins{login.New(login.Options{Store: credentials.New(home, c.McpCredentialsStore),
@@ -28,16 +28,16 @@ func newLogins(c *config.Config, home string, network *httpclient.Environment) s
 
 // Transport implements mcp.Logins.
 func (l serverLogins) Transport(d mcp.Definition, next http.RoundTripper) http.RoundTripper {
-	return l.Logins.Transport(loginServer(d), next)
+	return l.logins.Transport(loginServer(d), next)
 }
 
 // Status implements mcp.Logins.
 func (l serverLogins) Status(ctx context.Context, d mcp.Definition) string {
-	return l.Logins.Status(ctx, loginServer(d))
+	return l.logins.Status(ctx, loginServer(d))
 }
 
 // Mark implements mcp.Logins.
-func (l serverLogins) Mark(d mcp.Definition) string { return l.Logins.Mark(loginServer(d)) }
+func (l serverLogins) Mark(d mcp.Definition) string { return l.logins.Mark(loginServer(d)) }
 
 // loginServer returns the settings of logins in a definition.
 func loginServer(d mcp.Definition) login.Server {
@@ -55,8 +55,8 @@ func loginSettings(c *config.Config, m config.McpServer, headers map[string]stri
 	return s
 }
 
-// Login begins a login at a server of a thread, or of the configuration.
-func (s *mcpServers) Login(ctx context.Context, thread *string,
+// login begins a login at a server of a thread, or of the configuration.
+func (s *mcpServers) login(ctx context.Context, thread *string,
 	p *protocol.McpServerOauthLoginParams) (*engine.ServerLogin, error) {
 	d, err := s.definition(thread, p.Name)
 	switch {
@@ -75,19 +75,19 @@ func (s *mcpServers) Login(ctx context.Context, thread *string,
 	if p.TimeoutSecs != nil {
 		within = time.Duration(min(max(*p.TimeoutSecs, 1), int64(login.MaxTime/time.Second))) * time.Second
 	}
-	a, err := s.logins.Begin(ctx, loginServer(d), scopes, within)
+	a, err := s.logins.logins.Begin(ctx, loginServer(d), scopes, within)
 	if err != nil {
 		return nil, err
 	}
-	return &engine.ServerLogin{URL: a.URL, Wait: a.Wait, Retry: func() { s.Pool.RetryService(d.Name, d.URL) }}, nil
+	return &engine.ServerLogin{URL: a.URL, Wait: a.Wait, Retry: func() { s.pool.RetryService(d.Name, d.URL) }}, nil
 }
 
 // definition returns the server of a thread, or of the configuration.
 func (s *mcpServers) definition(thread *string, name string) (mcp.Definition, error) {
 	if thread != nil {
-		return s.Pool.Definition(*thread, name)
+		return s.pool.Definition(*thread, name)
 	}
-	all := s.definitions(s.config.Current(), "")
+	all := definitions(s.config.Current(), "")
 	i := slices.IndexFunc(all, func(d mcp.Definition) bool { return d.Name == name })
 	if i < 0 {
 		return mcp.Definition{}, unknownServer(name)
@@ -133,12 +133,12 @@ func (a *ServerAccounts) Begin(ctx context.Context, m config.McpServer, scopes [
 	if err != nil {
 		return nil, err
 	}
-	return a.logins.Begin(ctx, s, scopes, 0)
+	return a.logins.logins.Begin(ctx, s, scopes, 0)
 }
 
 // Logout removes the login at a server, and reports whether there was one.
 func (a *ServerAccounts) Logout(m config.McpServer) (bool, error) {
-	return a.logins.Logout(login.Server{Name: m.Name, URL: m.URL})
+	return a.logins.logins.Logout(login.Server{Name: m.Name, URL: m.URL})
 }
 
 // Status returns an authStatus of protocol.McpServerStatus.
@@ -153,7 +153,7 @@ func (a *ServerAccounts) Status(ctx context.Context, m config.McpServer) string 
 	if err != nil {
 		return login.StatusUnknown
 	}
-	return a.logins.Logins.Status(ctx, s)
+	return a.logins.logins.Status(ctx, s)
 }
 
 // CallbackURL returns the address that a client for logins at a service is registered with.

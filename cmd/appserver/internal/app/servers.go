@@ -1,7 +1,6 @@
 package app
 
 import (
-	"context"
 	"maps"
 	"os"
 	"slices"
@@ -21,13 +20,11 @@ import (
 
 // mcpServers connects threads to the MCP servers of the configuration.
 type mcpServers struct {
-	*mcp.Pool
+	pool   *mcp.Pool
 	config *config.Live
 	logins serverLogins
 	files  *toolFiles
 	log    *zap.Logger
-	// threads receives the states of servers. It is set before the first thread exists.
-	threads *engine.Engine
 }
 
 // plainVariables lists the environment variables that programs of MCP servers inherit by default. They
@@ -35,10 +32,9 @@ type mcpServers struct {
 var plainVariables = strings.Fields("HOME LOGNAME PATH SHELL USER LANG LC_ALL LC_CTYPE TERM TMPDIR TZ " +
 	"CURL_CA_BUNDLE GIT_SSL_CAINFO NODE_EXTRA_CA_CERTS PIP_CERT REQUESTS_CA_BUNDLE SSL_CERT_DIR SSL_CERT_FILE")
 
-func newServers(live *config.Live, home string, programs *tool.Shell, network *httpclient.Environment,
-	files *toolFiles, log *zap.Logger) *mcpServers {
-	s := &mcpServers{config: live, logins: newLogins(live.Current(), home, network), files: files, log: log}
-	s.Pool = mcp.New(mcp.Options{
+func newServers(local *localHome, programs *tool.Shell, network *httpclient.Environment, files *toolFiles) *mcpServers {
+	logins := newLogins(local.config.Current(), local.home, network)
+	return &mcpServers{config: local.config, logins: logins, files: files, log: local.log, pool: mcp.New(mcp.Options{
 		Spawn: func(d mcp.Definition, stderr func(string)) (mcp.Process, error) {
 			link, err := programs.Connect(tool.Program{Argv: d.Command, Dir: d.Dir, Env: d.Env, Stderr: stderr})
 			if err != nil {
@@ -46,29 +42,29 @@ func newServers(live *config.Live, home string, programs *tool.Shell, network *h
 			}
 			return link, nil
 		},
-		Observer: s, Version: Version, Logins: s.logins, Keep: files.keep,
+		Version: Version, Logins: logins, Keep: files.keep,
 		HTTP: network.Transport(),
 		Log: func(server, line string) {
-			log.Info("MCP server", zap.String("server", server), zap.String("line", line))
+			local.log.Info("MCP server", zap.String("server", server), zap.String("line", line))
 		},
-	})
-	return s
+	})}
 }
 
-// Open connects an owner to the servers of its configuration.
-func (s *mcpServers) Open(owner string, scope engine.Scope, cwd string) {
-	s.Pool.Open(owner, s.definitions(s.of(scope), cwd))
+// ports returns the ports of the engine for the servers.
+func (s *mcpServers) ports() *engine.Servers {
+	return &engine.Servers{ServerConnections: s.pool, ServerTools: s.pool, ServerCalls: s.pool, ServerViews: s.pool,
+		Forget: s.forget, Reload: s.config.Reload, Login: s.login}
 }
 
-// of returns the current configuration of a thread.
-func (s *mcpServers) of(scope engine.Scope) *config.Config {
-	if c, ok := scope.(*config.Config); ok {
-		return s.config.Latest(c)
+// forget removes the files of a thread.
+func (s *mcpServers) forget(owner string) {
+	if err := s.files.forget(owner); err != nil {
+		s.log.Warn("files of tools could not be removed", zap.String("thread", owner), zap.Error(err))
 	}
-	return s.config.Current()
 }
 
-func (s *mcpServers) definitions(c *config.Config, cwd string) (out []mcp.Definition) {
+// definitions returns the servers of a configuration, whose programs run in cwd unless they name a directory.
+func definitions(c *config.Config, cwd string) (out []mcp.Definition) {
 	for _, m := range c.Servers() {
 		d := mcp.Definition{
 			Name: m.Name, URL: m.URL, Bearer: m.BearerTokenEnvVar != "",
@@ -115,37 +111,4 @@ func environmentOf(m config.McpServer) (env []string) {
 		env = append(env, name+"="+m.Env[name])
 	}
 	return env
-}
-
-// Await returns the tools when no server is connecting any more, or after the configured grace.
-func (s *mcpServers) Await(ctx context.Context, owner string) []core.ServerTool {
-	return s.Pool.Await(ctx, owner, s.config.Current().McpStartupGrace)
-}
-
-// Forget removes the files of a thread.
-func (s *mcpServers) Forget(owner string) {
-	if err := s.files.forget(owner); err != nil {
-		s.log.Warn("files of tools could not be removed", zap.String("thread", owner), zap.Error(err))
-	}
-}
-
-// Reload reads the configuration again.
-func (s *mcpServers) Reload() error { return s.config.Reload() }
-
-// State notifies the clients of a thread of the state of a server's connection.
-func (s *mcpServers) State(owner, server, state string, err error) {
-	s.threads.ServerState(owner, server, state, err)
-}
-
-// ToolsChanged offers the present tools in the next request of a thread.
-func (s *mcpServers) ToolsChanged(owner string) { s.threads.ServerToolsChanged(owner) }
-
-// Ask forwards a question of a server to the clients of a thread.
-func (s *mcpServers) Ask(owner string, q core.ServerQuestion) bool {
-	return s.threads.ServerAsks(owner, q)
-}
-
-// Withdraw withdraws a question of a server.
-func (s *mcpServers) Withdraw(owner string, question uint64) {
-	s.threads.ServerAsksNoMore(owner, question)
 }

@@ -1,48 +1,44 @@
 package app
 
 import (
-	"cmp"
 	"fmt"
 	"os"
 	"reflect"
 	"slices"
-	"time"
+	"sync/atomic"
 
-	"go.uber.org/zap"
-
+	"appserver/cmd/appserver/internal/fleet"
 	"appserver/core"
 	"appserver/core/effects/config"
 	"appserver/core/effects/model"
-	"appserver/core/effects/skill"
 	"appserver/core/effects/workspace"
 	"appserver/core/engine"
 	"appserver/core/pure/toolspec"
 	"appserver/protocol"
-	"appserver/rollout"
 )
 
-// setup supplies the settings of threads from the configuration and the system.
+// setup supplies the settings of threads from the configuration and the system. It implements engine.Configuration
+// and engine.Defaults.
 type setup struct {
-	config *config.Live
-	home   string
-	cwd    string
-	// rollouts are the files of the threads.
-	rollouts *rollout.Store
-	log      *zap.Logger
-	models   *model.ModelCache
-	skills   *skills
-	accounts *accounts
-	// identity names the client in requests to providers.
-	identity model.Identity
-	// confinement reports whether the kernel confines commands. prepareConfinement makes its first call faster.
+	*localHome
+	models *model.ModelCache
+	skills *skills
+	// confinement reports whether the kernel confines commands.
 	confinement func() protocol.SandboxDiagnostics
 	// confinesReading reports whether the kernel confines commands that only read. enforced is that it confines all.
-	confinesReading    func(enforced bool) bool
-	prepareConfinement func()
+	confinesReading func(enforced bool) bool
+	// current is the scope of the current configuration after its first use.
+	current atomic.Pointer[currentScope]
 }
 
-// Template returns the settings and the scope of a new thread.
-func (s *setup) Template(p *protocol.ThreadStartParams) (engine.Template, error) {
+// newSetup returns the settings with models and with the probes of the kernel.
+func newSetup(local *localHome, models *model.ModelCache, confines *confinement) *setup {
+	return &setup{localHome: local, models: models, confinement: confines.diagnose,
+		confinesReading: confines.confinesReading, skills: &skills{home: local.home, userHome: os.Getenv("HOME")}}
+}
+
+// Start returns the settings and the scope of a new thread.
+func (s *setup) Start(p *protocol.ThreadStartParams) (engine.Template, error) {
 	var t engine.Template
 	cwd, err := workspace.ResolveCwd(s.cwd, p.Cwd)
 	if err != nil {
@@ -55,17 +51,16 @@ func (s *setup) Template(p *protocol.ThreadStartParams) (engine.Template, error)
 	if err != nil {
 		return t, err
 	}
-	t.Scope, t.Warnings = c, append(warnings, c.Warnings...)
+	t.Scope, t.Warnings = s.scope(c), append(warnings, c.Warnings...)
 	own := *p
 	own.Config = nil // c contains these overrides
 	own.Model = s.modelOf(c, p)
 	if t.Settings, err = c.Settings(&own, cwd); err != nil {
 		return t, err
 	}
-	if err := toolspec.CheckDynamicTools(p.DynamicTools); err != nil {
+	if err := toolspec.CheckDynamicTools(p.DynamicTools, core.BuiltInTools()); err != nil {
 		return t, err
 	}
-	t.Persist = c.History.SaveHistory
 	t.DeveloperInstructions = p.DeveloperInstructions
 	if t.DeveloperInstructions == nil {
 		t.DeveloperInstructions = c.DeveloperInstructions
@@ -113,21 +108,13 @@ func (s *setup) configFor(p *protocol.ThreadStartParams, cwd string) (c *config.
 	return c, warnings, err
 }
 
-func requested(profile *string, mode *protocol.SandboxMode, roots *[]string) config.Requested {
-	return config.Requested{Profile: profile, Mode: mode, Roots: roots}
+// checkWorkspace returns an error unless turns may run in a directory on this server.
+func (s *setup) checkWorkspace(dir string) error {
+	return fleet.CheckWorkspace(s.config.Current().Fleet.Workspaces, dir)
 }
 
-// TurnPermissions returns the permissions that a turn/start names, or nil. Settings are those of the thread, with
-// the directory of the turn.
-func (s *setup) TurnPermissions(scope engine.Scope, p *protocol.TurnStartParams,
-	settings core.Settings) (*core.Permissions, error) {
-	if p.Permissions != nil && p.SandboxPolicy != nil {
-		return nil, protocol.InvalidParams("permissions", "`permissions` cannot be combined with `sandboxPolicy`")
-	}
-	if p.SandboxPolicy != nil {
-		settings = settings.WithPermissions(core.Permissions{Sandbox: *p.SandboxPolicy})
-	}
-	return s.of(scope).Changed(requested(p.Permissions, nil, p.RuntimeWorkspaceRoots), settings)
+func requested(profile *string, mode *protocol.SandboxMode, roots *[]string) config.Requested {
+	return config.Requested{Profile: profile, Mode: mode, Roots: roots}
 }
 
 // startWarnings returns the warnings for each client that connects.
@@ -152,9 +139,9 @@ func (s *setup) general(cwd string) *config.Config {
 	return s.config.Current()
 }
 
-// Resumed returns a stored thread's settings with the client's overrides. The params take precedence
+// Resume returns a stored thread's settings with the client's overrides. The params take precedence
 // over the params' config.
-func (s *setup) Resumed(p *protocol.ThreadResumeParams, stored core.Settings) (core.Settings, engine.Scope, error) {
+func (s *setup) Resume(p *protocol.ThreadResumeParams, stored core.Settings) (core.Settings, *engine.Scope, error) {
 	if p.Cwd != nil {
 		cwd, err := workspace.ResolveCwd(s.cwd, p.Cwd)
 		if err != nil {
@@ -181,7 +168,7 @@ func (s *setup) Resumed(p *protocol.ThreadResumeParams, stored core.Settings) (c
 		return stored, nil, err
 	}
 	settings, err = restricted(c, p, settings.WithResume(p))
-	return settings, c, err
+	return settings, s.scope(c), err
 }
 
 // restricted returns settings with the permissions that the params select. It fails if the requirements do not permit
@@ -195,24 +182,6 @@ func restricted(c *config.Config, p *protocol.ThreadResumeParams, settings core.
 		err = c.Permits(settings)
 	}
 	return settings, err
-}
-
-// Joined returns the settings and the scope of a loaded thread after another client's thread/resume. The params change
-// permissions, approvals and what else the configuration restricts, and not the model.
-func (s *setup) Joined(p *protocol.ThreadResumeParams, scope engine.Scope, now core.Settings) (core.Settings,
-	engine.Scope, error) {
-	old := s.of(scope)
-	c, err := old.With(p.Config)
-	if err != nil {
-		return now, scope, err
-	}
-	settings, err := c.Selected(p.Config, now)
-	if err != nil {
-		return now, scope, err
-	}
-	settings, err = restricted(c, p, settings.WithResume(&protocol.ThreadResumeParams{
-		ApprovalPolicy: p.ApprovalPolicy, ApprovalsReviewer: p.ApprovalsReviewer}))
-	return settings, c, err
 }
 
 // overridden returns stored settings with the changes of the thread's own configuration.
@@ -236,53 +205,6 @@ func override[T any](to *T, general, own T) {
 	}
 }
 
-// RewriteOnUnload returns the value of the thread's configuration.
-func (s *setup) RewriteOnUnload(scope engine.Scope) bool { return s.of(scope).Context.RewriteOnUnload }
-
-// Redactor returns the redactor of the thread's configuration.
-func (s *setup) Redactor(scope engine.Scope) engine.Redactor {
-	if r := s.of(scope).Redactor(); r != nil {
-		return r
-	}
-	return nil
-}
-
-// Persists returns the value of the thread's configuration.
-func (s *setup) Persists(scope engine.Scope) bool { return s.of(scope).History.SaveHistory }
-
-// Warnings returns the warnings about the thread's overrides, and about layers of its project.
-func (s *setup) Warnings(scope engine.Scope) []string { return s.of(scope).Warnings }
-
-// ConfigWarnings returns the warnings about the files of the thread's project.
-func (s *setup) ConfigWarnings(scope engine.Scope) []string { return s.of(scope).ProjectWarnings }
-
-// Deprecations returns the notices about the thread's configuration.
-func (s *setup) Deprecations(scope engine.Scope) []protocol.DeprecationNoticeNotification {
-	return s.of(scope).Deprecations()
-}
-
-// Tracking returns the rules of the thread's configuration.
-func (s *setup) Tracking(scope engine.Scope) core.Tracking {
-	c := s.of(scope).Checkpoints
-	return core.Tracking{Worktree: c.Enabled, Patches: true, Keep: c.Keep}
-}
-
-// Memory returns the rules of the thread's configuration.
-func (s *setup) Memory(scope engine.Scope) core.MemoryRules { return s.of(scope).Memory.Rules() }
-
-// UnloadDelay returns the value of the thread's configuration.
-func (s *setup) UnloadDelay(scope engine.Scope) time.Duration {
-	return time.Duration(s.of(scope).ThreadUnloadDelaySecs) * time.Second
-}
-
-// of returns the configuration of a thread.
-func (s *setup) of(scope engine.Scope) *config.Config {
-	if c, ok := scope.(*config.Config); ok {
-		return c
-	}
-	return s.config.Current()
-}
-
 // baseInstructions returns the client's system prompt, the configured one, or nil.
 func baseInstructions(c *config.Config, p *protocol.ThreadStartParams) (*string, error) {
 	if p.BaseInstructions != nil {
@@ -295,8 +217,8 @@ func baseInstructions(c *config.Config, p *protocol.ThreadStartParams) (*string,
 	return &text, nil
 }
 
-// Defaults returns the settings for a stored thread that has none of its own.
-func (s *setup) Defaults() core.Settings { return s.defaults(s.config.Current()) }
+// Settings returns the settings for a stored thread that has none of its own.
+func (s *setup) Settings() core.Settings { return s.defaults(s.config.Current()) }
 
 func (s *setup) defaults(c *config.Config) core.Settings {
 	settings, err := c.Settings(&protocol.ThreadStartParams{}, s.cwd)
@@ -315,125 +237,4 @@ func (s *setup) defaults(c *config.Config) core.Settings {
 // Capabilities returns the capabilities of a model by the configuration of the server.
 func (s *setup) Capabilities(provider, model string) core.Capabilities {
 	return s.config.Current().Capabilities(provider, model, s.models.Model(provider, model))
-}
-
-// OutputPriceRatio returns the value of the thread's configuration.
-func (s *setup) OutputPriceRatio(scope engine.Scope, model string) *float64 {
-	return s.of(scope).OutputPriceRatio(model)
-}
-
-// CacheFacts describes the cache of a provider by the thread's configuration.
-func (s *setup) CacheFacts(scope engine.Scope, provider, model string) core.CacheFacts {
-	p := s.of(scope).ProviderInfo(provider, model, 0)
-	return core.CacheFacts{Ratio: p.CachedPriceRatio, Retention: p.CacheRetention}
-}
-
-// Economy returns the rules of the thread's configuration.
-func (s *setup) Economy(scope engine.Scope) core.EconomyRules {
-	return s.of(scope).Context.Economy.Rules()
-}
-
-// TurnEnv returns the environment of a turn with these settings. If the provider is not ready, or turns do
-// not run in the directory, it returns the environment and an error.
-func (s *setup) TurnEnv(scope engine.Scope, settings core.Settings) (core.TurnEnv, error) {
-	c := s.of(scope)
-	if _, err := c.Provider(settings.Provider); err != nil {
-		return core.TurnEnv{}, err
-	}
-	files, warnings := workspace.Instructions(workspace.InstructionOptions{
-		Home: s.home, Cwd: settings.Cwd, MaxBytes: c.ProjectDocMaxBytes,
-		Fallbacks: c.ProjectDocFallbackFilenames, NoLinks: c.ProjectChoosesDocuments(),
-	})
-	for _, w := range warnings {
-		s.log.Warn(w)
-	}
-	listed := s.listed(c, settings)
-	capabilities, leftOut := s.capabilitiesFor(c, settings, listed)
-	date, zone := workspace.Today(time.Now())
-	if !c.IncludeEnvironmentContextTime {
-		date, zone = "", ""
-	}
-	enforced := s.confinement().Enforced
-	return core.TurnEnv{
-		Shell: workspace.Shell(os.Getenv), Date: date, Timezone: zone, Instructions: files,
-		Provider:   c.ProviderInfo(settings.Provider, settings.Model, listed.Window),
-		Compaction: c.CompactionOf(settings.Provider, settings.Model, listed.Window),
-		Economy:    c.Context.Economy.Rules(),
-		MaxTurns:   c.History.MaxSize, Enforced: enforced, ConfinesReading: s.confinesReading(enforced),
-		Announces:     len(c.Notify) > 0,
-		NoEnvironment: !c.IncludeEnvironmentContext, CommandRules: c.CommandRules,
-		Environment: c.Environment(), Capabilities: capabilities, Warnings: append(warnings, leftOut...),
-	}, cmp.Or(c.Permits(settings), s.checkWorkspace(settings.Cwd), settings.CheckPermissions(), c.Ready(settings.Provider))
-}
-
-// capabilitiesFor returns the capabilities of a model, with the skills of the working directory. The warnings name
-// skills that a link leads out of the repository.
-func (s *setup) capabilitiesFor(c *config.Config, settings core.Settings, model core.ListedModel) (
-	_ core.Capabilities, warnings []string) {
-	capabilities := c.Capabilities(settings.Provider, settings.Model, model)
-	found, problems := s.skills.of(c, settings.Cwd)
-	for _, p := range problems {
-		if p.Outside {
-			warnings = append(warnings, fmt.Sprintf("skills %s are left out: %s", p.Path, p.Message))
-		}
-	}
-	var listed []core.Skill
-	for _, f := range found {
-		if f.Enabled && !f.OnlyNamed {
-			listed = append(listed, core.Skill{Name: f.Name, Description: f.Description, Path: f.Path})
-		}
-	}
-	capabilities.Skills = skillsText(c, listed)
-	return capabilities, warnings
-}
-
-// skillsText returns the list of skills for the model, without the last ones if the configuration bounds it.
-func skillsText(c *config.Config, listed []core.Skill) string {
-	if !c.Skills.IncludeInstructions {
-		return ""
-	}
-	text := core.SkillsText(listed)
-	for most := c.Skills.MaxContextTokens; most != nil && int64(len(text)) > *most*4 && len(listed) > 0; {
-		listed = listed[:len(listed)-1]
-		text = core.SkillsText(listed)
-	}
-	return text
-}
-
-// Skills returns the texts of the skills that an input names.
-func (s *setup) Skills(scope engine.Scope, cwd string, input []protocol.UserInput) []core.SkillText {
-	if !skill.Names(input) {
-		return nil
-	}
-	found, _ := s.skills.of(s.of(scope), cwd)
-	named, missing := skill.Named(found, input)
-	var texts []core.SkillText
-	for _, n := range named {
-		text, err := n.Text()
-		if err != nil {
-			text = fmt.Sprintf("The skill cannot be read: %v", err)
-		}
-		texts = append(texts, core.SkillText{Name: n.Name, Path: n.Path, Text: text})
-	}
-	for _, m := range missing {
-		texts = append(texts,
-			core.SkillText{Name: m.Name, Path: m.Path,
-				Text: "This skill does not exist here or is disabled. Inform the user."})
-	}
-	return texts
-}
-
-// listed returns the facts about the model from its provider's list. It awaits the first list of a
-// local provider. If no window is known, it requests the list of another provider for the next
-// turn.
-func (s *setup) listed(c *config.Config, settings core.Settings) core.ListedModel {
-	if c.Ready(settings.Provider) != nil {
-		return core.ListedModel{}
-	}
-	s.models.Await(settings.Provider)
-	listed := s.models.Model(settings.Provider, settings.Model)
-	if c.ContextWindow(settings.Provider, settings.Model, listed.Window) == nil {
-		s.models.Refresh(settings.Provider)
-	}
-	return listed
 }

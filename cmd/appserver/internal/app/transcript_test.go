@@ -28,6 +28,7 @@ import (
 	"appserver/protocol"
 	"appserver/rollout"
 	"appserver/schema/conform"
+	"appserver/server"
 	"appserver/test/apptest"
 )
 
@@ -68,7 +69,8 @@ func playTranscript(t *testing.T, home, path string, archive *txtar.Archive, sto
 		}
 		p := &player{t: t, home: home, store: store, files: fakeFiles{"/f": "one\ntwo\n", "/old": "x\n"}}
 		if strings.HasPrefix(filepath.Base(path), "checkpoint") {
-			p.worktree = newFakeWorktree(p.files)
+			w := newFakeWorktree(p.files)
+			p.worktree = &engine.Worktrees{Captures: w, FileDiffs: w, Checkpoints: w}
 		}
 		p.hidesVersions = strings.HasPrefix(filepath.Base(path), "project")
 		if strings.HasPrefix(filepath.Base(path), "mcp") {
@@ -109,7 +111,7 @@ type player struct {
 	// store is nil if the threads are in files.
 	store *transcriptStore
 	// worktree is the worktree of the files, or nil if the test has no checkpoints.
-	worktree engine.Worktrees
+	worktree *engine.Worktrees
 	// servers has the MCP servers, or is nil.
 	servers *fakeServers
 	// hidesVersions is set if the transcript omits the versions of settings.
@@ -128,40 +130,55 @@ func (p *player) start() {
 	c, err := config.Load(source)
 	require.NoError(p.t, err)
 	live := config.NewLive(source, c)
-	own := &setup{config: live, home: p.home, cwd: "/", log: zap.NewNop(),
-		rollouts: rollout.NewStore(rollout.OS(), p.home), models: &model.ModelCache{},
-		skills: &skills{home: p.home}, confinement: unconfined, confinesReading: func(bool) bool { return true }}
-	own.accounts = newAccounts(live, p.home, own, zap.NewNop())
-	models, err := providers(c, p.home, httpclient.New(os.Getenv), own, zap.NewNop())
+	settings := unconfinedSetup(live, p.home, "/")
+	var servers *engine.Servers
+	if p.servers != nil {
+		servers = p.servers.ports()
+	}
+	proc, err := newProcess(assemblyOf(p.t, settings, p.openThreads(settings.localHome), engine.Parts{
+		Patches: p.files, Worktrees: p.worktree, Servers: servers, NewID: p.newID,
+	}))
 	require.NoError(p.t, err)
-	parts := engine.Parts{
-		Model: models, Tools: fakeTools{}, Patches: p.files,
-		Worktrees: p.worktree, NewID: p.newID, Log: zap.NewNop(),
-		Setup: own, Tokens: token.New(),
-	}
-	if p.servers != nil {
-		parts.Servers = p.servers
-	}
-	proc := newProcess(live, own, p.openThreads(own), parts)
-	if p.servers != nil {
-		p.servers.threads = proc.engine
-	}
 	p.in, p.lines, p.ended = inWriter, make(chan string, 4096), make(chan error, 1)
 	go p.read(outReader)
 	go func() {
-		err := proc.run(Streams{inReader, outWriter, io.Discard}, nil)
+		err := proc.run(transports{nil, &Streams{inReader, outWriter, io.Discard}}, nil)
 		outWriter.Close()
 		inReader.Close()
 		p.ended <- err
 	}()
 }
 
+// unconfinedSetup returns settings for a home on a system that confines no commands.
+func unconfinedSetup(live *config.Live, home, cwd string) *setup {
+	identity := &model.Identity{}
+	return &setup{
+		localHome: &localHome{config: live, home: home, cwd: cwd, rollouts: rollout.NewStore(rollout.OS(), home),
+			identity: identity, account: openAccount(live, home, identity), log: zap.NewNop()},
+		models: &model.ModelCache{}, skills: &skills{home: home},
+		confinement: unconfined, confinesReading: func(bool) bool { return true }}
+}
+
+// assemblyOf completes the ports of an engine with fake tools and the configured models.
+func assemblyOf(t *testing.T, settings *setup, threads *openedStore, ports engine.Parts) assembly {
+	c, srv := settings.config.Current(), server.New(settings.log)
+	user := &accounts{localHome: settings.localHome, server: srv}
+	models, err := openModels(settings.localHome, httpclient.New(os.Getenv), user)
+	require.NoError(t, err)
+	ports.Threads, ports.Config, ports.Defaults = threads.threads, settings, settings
+	ports.Model, ports.Tokens = models.router, token.New()
+	ports.Tools, ports.Outbox, ports.Clients, ports.Log = fakeTools{}, outboxOf(srv), clientsOf(srv), settings.log
+	ports.Version, ports.CompletedFloor = protocol.Level, c.Compat.TurnCompletedFloor
+	return assembly{settings: settings, server: srv, accounts: user, host: hostOf(srv, settings, nil), threads: threads,
+		ports: ports}
+}
+
 // openThreads opens the threads of the home, or those of its database.
-func (p *player) openThreads(own *setup) *openedStore {
+func (p *player) openThreads(b *localHome) *openedStore {
 	if p.store != nil {
-		return p.store.open(p.t, own)
+		return p.store.open(p.t, b)
 	}
-	threads, err := openStore(own, true, nil)
+	threads, err := openStore(b, true)
 	require.NoError(p.t, err)
 	return threads
 }

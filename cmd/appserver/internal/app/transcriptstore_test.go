@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	member "appserver/cmd/appserver/internal/fleet"
 	"appserver/rollout/fleet"
 	"appserver/rollout/postgres"
 	"appserver/rollout/postgres/pgtest"
@@ -147,15 +148,15 @@ func cursorsIn(line string) (cursors []string) {
 }
 
 // open opens the threads as openDatabase does. The calls of the driver leave the bubble.
-func (s *transcriptStore) open(t *testing.T, own *setup) *openedStore {
+func (s *transcriptStore) open(t *testing.T, b *localHome) *openedStore {
 	ctx := context.Background()
 	var db *postgres.DB
 	var err error
 	s.run(func() { db, err = postgres.Open(ctx, postgres.Options{URL: s.url, Lease: leaseOfTranscripts}) })
 	require.NoError(t, err)
-	threads, err := shared.Open(ctx, shared.Options{Driver: outsideDriver{s.outside, db}, Copies: copiesIn(own.home),
+	threads, err := shared.Open(ctx, shared.Options{Driver: outsideDriver{s.outside, db}, Copies: copiesIn(b.home),
 		Node:    fleet.Node{ID: "node", Incarnation: rand.Text()},
 		Timeout: leaseOfTranscripts, SnapshotVersion: program(), Report: func(err error) { t.Error(err) }})
 	require.NoError(t, err)
-	return &openedStore{Threads: threads, shared: threads, database: db}
+	return &openedStore{threads: threads, member: member.Of(memberOptions(b, false), threads, db)}
 }

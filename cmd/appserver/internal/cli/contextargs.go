@@ -135,9 +135,11 @@ func (o *contextOptions) check(c *contextRow, args []string) error {
 	switch {
 	case len(args) < minArgs:
 		return fmt.Errorf("context %s: THREAD is missing: %s", c.name, threadForms)
-	case c.items && len(args) == minArgs:
+	case c.args != noArgs && len(args) == minArgs:
 		return fmt.Errorf("context %s: ITEM is missing: give ids (r12), indices (4) or ranges of indices (3-7)", c.name)
-	case !c.items && len(args) > minArgs:
+	case c.args == itemAndText && len(args) == minArgs+1:
+		return fmt.Errorf("context %s: TEXT is missing: give the items, then the text as one word in quotes", c.name)
+	case c.args == noArgs && len(args) > minArgs:
 		return fmt.Errorf("context %s: unexpected argument %q", c.name, args[minArgs])
 	case prunes && len(o.prune.Categories) == 0:
 		return fmt.Errorf("context %s: --category is missing: give one or more of %s", c.name, categories())

@@ -18,6 +18,8 @@ func TestContextRejectsWrongArguments(t *testing.T) {
 	for args, want := range map[string]string{
 		"context lost":                           `unknown command "context lost"`,
 		"context list":                           "THREAD is missing",
+		"context note T r1":                      "TEXT is missing",
+		"context note T":                         "ITEM is missing",
 		"context list T extra":                   `unexpected argument "extra"`,
 		"context list --last extra":              `unexpected argument "extra"`,
 		"context list T --yes":                   "no flag --yes",

@@ -18,14 +18,18 @@ import (
 // contextRow is a command of appserver context.
 type contextRow struct {
 	name, doc string
-	// items is set if the command has ITEMs after the thread. flags lists its flags, except --json,
-	// --last and the shared ones.
-	items bool
+	// args are the arguments after the thread. flags lists the flags, except --json, --last and the shared ones.
+	args  string
 	flags string
 	run   func(*contextCall) error
 }
 
 const (
+	// The arguments of a command after the thread.
+	noArgs      = ""
+	itemArgs    = " ITEM..."
+	itemAndText = " ITEM... TEXT"
+
 	// editCommand is the only command that uses the whole terminal.
 	editCommand = "edit"
 
@@ -35,21 +39,23 @@ const (
 
 func contextRows() []contextRow {
 	return []contextRow{
-		{"list", "list the items with their tokens and states, and the usage by category", false, "all", (*contextCall).list},
-		{"usage", "print the tokens of the context by category", false, "", (*contextCall).usage},
-		{editCommand, "edit the context on the terminal: a list with prices, search, a plan and its effect", false, "", (*contextCall).edit},
-		{"exclude", "stop sending items to the model; keep them in the list", true, "revision", (*contextCall).exclude},
-		{"include", "send excluded items again", true, "revision", (*contextCall).include},
-		{"delete", "remove items from the list; ask for confirmation", true, "yes revision", (*contextCall).remove},
-		{"pin", "protect items from prune, trim and compaction", true, "revision", (*contextCall).pin},
-		{"unpin", "end the protection of pinned items", true, "revision", (*contextCall).unpin},
-		{"prune", "exclude all items of some categories, except pinned items", false, pruneFlags + " revision", (*contextCall).prune},
-		{"preview", "print the effect of prune, and change nothing", false, pruneFlags, (*contextCall).preview},
-		{"undo", "undo the last edit", false, "revision", (*contextCall).undo},
-		{"redo", "redo the edit that was undone last", false, "revision", (*contextCall).redo},
-		{"edits", "list the edits", false, "", (*contextCall).edits},
-		{"restore", "undo all edits except pins; ask for confirmation", false, "yes from-backup revision", (*contextCall).restore},
-		{"prompt", "print the next model request", false, "", (*contextCall).prompt},
+		{"list", "list the items with their tokens and states, and the usage by category", noArgs, "all", (*contextCall).list},
+		{"usage", "print the tokens of the context by category", noArgs, "", (*contextCall).usage},
+		{editCommand, "edit the context on the terminal: a list with prices, search, a plan and its effect", noArgs, "", (*contextCall).edit},
+		{"exclude", "stop sending items to the model; keep them in the list", itemArgs, "revision", (*contextCall).exclude},
+		{"include", "send excluded items again", itemArgs, "revision", (*contextCall).include},
+		{"delete", "remove items from the list; ask for confirmation", itemArgs, "yes revision", (*contextCall).remove},
+		{"pin", "protect items from prune, trim and compaction", itemArgs, "revision", (*contextCall).pin},
+		{"unpin", "end the protection of pinned items", itemArgs, "revision", (*contextCall).unpin},
+		{"note", "attach a note to items, which the model never receives", itemAndText, "revision", (*contextCall).note},
+		{"unnote", "remove the notes of items", itemArgs, "revision", (*contextCall).unnote},
+		{"prune", "exclude all items of some categories, except pinned items", noArgs, pruneFlags + " revision", (*contextCall).prune},
+		{"preview", "print the effect of prune, and change nothing", noArgs, pruneFlags, (*contextCall).preview},
+		{"undo", "undo the last edit", noArgs, "revision", (*contextCall).undo},
+		{"redo", "redo the edit that was undone last", noArgs, "revision", (*contextCall).redo},
+		{"edits", "list the edits", noArgs, "", (*contextCall).edits},
+		{"restore", "undo all edits except pins; ask for confirmation", noArgs, "yes from-backup revision", (*contextCall).restore},
+		{"prompt", "print the next model request", noArgs, "", (*contextCall).prompt},
 	}
 }
 
@@ -72,10 +78,7 @@ func Context(args []string, s app.Streams, o *app.Options) error {
 func contextUsage(w io.Writer) error {
 	fmt.Fprint(w, "Usage: appserver context COMMAND THREAD [arguments and flags, in any order]\n\nCommands:\n")
 	for _, row := range contextRows() {
-		form := row.name + " THREAD"
-		if row.items {
-			form += " ITEM..."
-		}
+		form := row.name + " THREAD" + row.args
 		if strings.HasPrefix(row.flags, pruneFlags) {
 			form += pruneUsage
 		}
@@ -104,6 +107,7 @@ type contextCall struct {
 	asker  asker
 	thread string // the word of the command line, then the id
 	items  []target
+	text   string
 	errs   io.Writer
 	// to is standard output. It receives out after the thread is unloaded.
 	to    io.Writer
@@ -141,6 +145,10 @@ func newContextCall(args []string, s app.Streams, o *app.Options) (*contextCall,
 	c.asker = newAsker(s, c.o.yes)
 	if c.row.name == editCommand {
 		return c, checkTerminal(s)
+	}
+	if c.row.args == itemAndText {
+		last := len(rest) - 1
+		c.text, rest = rest[last], rest[:last]
 	}
 	c.items, err = parseTargets(rest)
 	return c, err

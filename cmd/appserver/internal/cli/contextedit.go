@@ -13,6 +13,8 @@ func (c *contextCall) exclude() error { return c.setIncluded(false) }
 func (c *contextCall) include() error { return c.setIncluded(true) }
 func (c *contextCall) pin() error     { return c.setPinned(true) }
 func (c *contextCall) unpin() error   { return c.setPinned(false) }
+func (c *contextCall) note() error    { return c.setNote("Noted", &c.text) }
+func (c *contextCall) unnote() error  { return c.setNote("Removed the note of", nil) }
 
 // editReport has the result of an edit and the state before it.
 type editReport struct {
@@ -56,6 +58,18 @@ func (c *contextCall) setPinned(pinned bool) error {
 	if pinned {
 		verb = "Pinned"
 	}
+	return c.report(editReport{verb, r, r.Changed, r.Ignored, list.Usage, list.Usage}, err)
+}
+
+// setNote attaches a note to items, or removes the notes.
+func (c *contextCall) setNote(verb string, note *string) error {
+	list, named, err := c.selectItems(false)
+	if err != nil {
+		return err
+	}
+	r, err := app.Call[protocol.ContextSetNoteResponse](c.client, "context/setNote", protocol.ContextSetNoteParams{
+		ContextRequest: c.request(list.Revision), SetNote: protocol.SetNote{ContextTargets: named, Note: note},
+	})
 	return c.report(editReport{verb, r, r.Changed, r.Ignored, list.Usage, list.Usage}, err)
 }
 

@@ -69,7 +69,7 @@ func (c *contextCall) ages() (map[string]string, error) {
 	return ages, nil
 }
 
-// itemTable returns the table of items. It has a column of ages if one is known.
+// itemTable returns the table of items, each with its note in a row below. It has a column of ages if one is known.
 func itemTable(items []protocol.ContextItem, ages map[string]string) *table {
 	t := &table{right: map[int]bool{0: true, 3: true, 5: len(ages) > 0}}
 	row := func(age string, cells ...string) {
@@ -86,6 +86,9 @@ func itemTable(items []protocol.ContextItem, ages map[string]string) *table {
 		}
 		row(when, fmt.Sprint(item.Index), item.ID, string(item.Category), termtext.Grouped(item.Tokens), state(&item),
 			item.Preview)
+		if item.Note != "" {
+			row("", "", "", "", "", "note", item.Note)
+		}
 	}
 	return t
 }

@@ -11,7 +11,7 @@ import (
 	"appserver/cmd/appserver/internal/termtext"
 )
 
-// plainError is an error whose message has no characters that control a terminal.
+// plainError is an error whose message has no characters that control a terminal. So it overrides Error.
 type plainError struct{ error }
 
 // Error returns the message, which may have several lines.

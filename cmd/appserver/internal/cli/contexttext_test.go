@@ -20,11 +20,12 @@ func TestListAlignsItems(t *testing.T) {
 	turn := "turn"
 	items := []protocol.ContextItem{
 		{Index: 0, ID: "r1", Category: protocol.CategoryEnvironmentContext, Tokens: 1234, Included: true, InPrompt: true,
-			Pinned: true, Preview: "<environment_context>"},
+			ContextItemMarks: protocol.ContextItemMarks{Pinned: true}, Preview: "<environment_context>"},
 		{Index: 1, ID: "r40.3", Category: protocol.CategoryUserMessage, Tokens: 7, Included: true, InPrompt: true,
 			Preview: "日本語 \x1b[31m text\nof two lines", TurnID: &turn},
-		{Index: 12, ID: "r41", Category: protocol.CategoryToolOutput, Tokens: 1234567, Replaced: true, Pinned: true,
-			Preview: strings.Repeat("世界", 40), TurnID: &turn},
+		{Index: 12, ID: "r41", Category: protocol.CategoryToolOutput, Tokens: 1234567,
+			ContextItemMarks: protocol.ContextItemMarks{Replaced: true, Pinned: true, Note: "why\x1b it stays"},
+			Preview:          strings.Repeat("世界", 40), TurnID: &turn},
 		{Index: 13, ID: "r42", Category: protocol.CategoryReasoning, Included: true, Preview: "**Thinking**", TurnID: &turn},
 	}
 	var out bytes.Buffer
@@ -33,6 +34,7 @@ func TestListAlignsItems(t *testing.T) {
     0  r1     environmentContext      1,234  pinned                           <environment_context>
     1  r40.3  userMessage                 7                               3h  日本語 �[31m text of …
    12  r41    toolOutput          1,234,567  excluded, pinned, replaced   3h  世界世界世界世界世界…
+                                             note                             why� it stays
    13  r42    reasoning                   0  not sent                     3h  **Thinking**
 `, out.String())
 	out.Reset()

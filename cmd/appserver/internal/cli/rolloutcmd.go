@@ -23,7 +23,7 @@ type rolloutRow struct {
 	// flags lists the flags of the command, except --json.
 	flags string
 	scope scope
-	// instead is what to do for threads in a database, or "" if the command fails for them.
+	// instead is the advice for threads in a database, or "" if the command fails for them.
 	instead string
 	run     func(*rolloutCall) error
 }

@@ -29,6 +29,9 @@ func (m *Model) press(key Key) {
 	case m.screen == onFind:
 		m.pressInFind(key)
 		return
+	case m.screen == onNote:
+		m.pressInNote(key)
+		return
 	case m.screen == onQuit:
 		m.quit = key == "y" || key == "Enter" || key == "q"
 		m.screen = onList
@@ -86,6 +89,8 @@ func (m *Model) pressInList(key Key) {
 		m.toggle(func(w *wish) *bool { return &w.deleted }, true)
 	case "p":
 		m.toggle(func(w *wish) *bool { return &w.pinned }, true)
+	case "t":
+		m.writeNote()
 	case "v":
 		m.toggleRange()
 	case "Enter":
@@ -162,7 +167,7 @@ func (m *Model) toggleRange() {
 		return
 	}
 	m.list.anchor = m.list.cursor
-	m.status = "Move to extend the range. Space, d and p change all its items."
+	m.status = "Move to extend the range. Space, d, p and t change all its items."
 }
 
 // pressInFind applies a key of the field for the query.
@@ -174,14 +179,22 @@ func (m *Model) pressInFind(key Key) {
 		m.screen = onList
 	case "Tab":
 		m.search.regex = !m.search.regex
+	default:
+		editField(&m.search.input, key)
+	}
+}
+
+// editField applies a key of a field to its text.
+func editField(text *string, key Key) {
+	switch key {
 	case "Ctrl+U":
-		m.search.input = ""
+		*text = ""
 	case "Backspace":
-		_, size := utf8.DecodeLastRuneInString(m.search.input)
-		m.search.input = m.search.input[:len(m.search.input)-size]
+		_, size := utf8.DecodeLastRuneInString(*text)
+		*text = (*text)[:len(*text)-size]
 	default:
 		if termtext.Columns(string(key)) > 0 && !isNamed(key) {
-			m.search.input += string(key)
+			*text += string(key)
 		}
 	}
 }

@@ -14,6 +14,7 @@ type screen int
 const (
 	onList screen = iota
 	onFind
+	onNote
 	onDetails
 	onHelp
 	onApply
@@ -31,6 +32,7 @@ type Model struct {
 	discarded map[string]wish
 	preview   *previewed // the last price of the plan, which may be of an older version
 	search    search
+	note      string // the text in the field for a note
 	screen    screen
 	pager     pager
 	details   protocol.ContextReadItemResponse
@@ -66,8 +68,11 @@ func (m *Model) Update(msg Message) Command {
 	case Key:
 		m.press(msg)
 	case Paste:
-		if m.screen == onFind {
+		switch m.screen {
+		case onFind:
 			m.search.input += string(msg)
+		case onNote:
+			m.note += string(msg)
 		}
 	default:
 		m.running = false

@@ -94,6 +94,10 @@ func (t *fakeThread) change(edit protocol.ContextOperationVariant) {
 			if slices.Contains(e.IDs, item.ID) {
 				item.Pinned = e.Pinned
 			}
+		case *protocol.SetNote:
+			if item.Note = ""; slices.Contains(e.IDs, item.ID) && e.Note != nil {
+				item.Note = *e.Note
+			}
 		case *protocol.PruneByIndices:
 			if slices.Contains(e.IDs, item.ID) {
 				continue
@@ -374,6 +378,33 @@ func TestEditorChangesRanges(t *testing.T) {
 	require.Contains(t, e.text(), "Plan of 2 changes")
 }
 
+// TestEditorPlansNotes writes a note for a range, and removes it again. Both are parts of the plan.
+func TestEditorPlansNotes(t *testing.T) {
+	thread := newThread(4)
+	e := open(thread, Size{80, 24})
+	e.press("v Down t")
+	e.Update(Paste("why\x1b it stays"))
+	require.Contains(t, e.text(), `Note for 2 items: why\x1b it stays_`)
+	e.press("! Backspace Enter")
+	require.Regexp(t, `\[x\]\* N user +message 0`, e.text())
+	e.press("a")
+	require.Contains(t, e.text(), "note     2 items")
+	e.press("Enter")
+	note := "why\x1b it stays"
+	require.Equal(t, [][]protocol.ContextOperation{{{ContextOperationVariant: &protocol.SetNote{
+		ContextTargets: protocol.ContextTargets{IDs: []string{"r0", "r1"}}, Note: &note}}}}, thread.applied)
+	require.Regexp(t, `\[x\]  N user +message 0`, e.text())
+
+	e.press("Home t Ctrl+U")
+	e.Update(Paste(strings.Repeat("é", 2001)))
+	e.press("Enter")
+	require.Contains(t, e.text(), "The note has 2001 characters, and at most 2000 are accepted.")
+	e.press("Ctrl+U Enter a")
+	require.Contains(t, e.text(), "unnote   1 item")
+	e.press("Esc t x Esc")
+	require.NotContains(t, e.text(), "Note for")
+}
+
 // TestEditorFindsAndExcludesMatches moves between matches, and plans to exclude all.
 func TestEditorFindsAndExcludesMatches(t *testing.T) {
 	thread := newThread(9)
@@ -543,7 +574,8 @@ func TestEditorLooksAsDocumented(t *testing.T) {
 		{protocol.CategoryToolOutput, "apply_patch", "Success. Updated the following files: M parser.go", 22},
 	} {
 		item := protocol.ContextItem{Index: i, ID: fmt.Sprint("r", i), Category: row.category, Preview: row.preview,
-			Tokens: row.tokens, Included: true, InPrompt: row.category != protocol.CategoryReasoning, Pinned: i == 1}
+			Tokens: row.tokens, Included: true, InPrompt: row.category != protocol.CategoryReasoning,
+			ContextItemMarks: protocol.ContextItemMarks{Pinned: i == 1}}
 		if row.tool != "" {
 			item.ToolName = &row.tool
 		}

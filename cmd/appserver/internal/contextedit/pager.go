@@ -72,6 +72,9 @@ func (m *Model) detailLines() (lines []string) {
 		termtext.Counted(int(r.Item.Bytes), "byte"))
 	lines = termtext.Wrap(head, width)
 	lines = append(lines, termtext.Wrap(r.Reason.Text, width)...)
+	if r.Item.Note != "" {
+		lines = append(lines, termtext.Wrap("Note: "+r.Item.Note, width)...)
+	}
 	shown, parts := "Sent to the model:", r.Original
 	switch {
 	case m.original || r.Sent == nil:
@@ -109,6 +112,13 @@ func (m *Model) planLines() []string {
 		if len(part.ids) > 0 {
 			lines = append(lines, fmt.Sprintf("  %-8s %s", part.verb, termtext.Counted(len(part.ids), "item")))
 		}
+	}
+	for _, note := range s.notes {
+		verb := "note"
+		if note.text == "" {
+			verb = "unnote"
+		}
+		lines = append(lines, fmt.Sprintf("  %-8s %s", verb, termtext.Counted(len(note.ids), "item")))
 	}
 	lines = append(lines, "")
 	if !m.isPriced() {
@@ -157,7 +167,8 @@ const helpText = `The list
   Space                      exclude, or include again
   d, Delete                  delete; undo brings the item back
   p                          pin, or unpin
-  v                          begin or end a range; Space, d and p change all of it
+  t                          write a note, which the model never receives; empty: remove it
+  v                          begin or end a range; Space, d, p and t change all of it
   Enter                      the whole text of the item
 Categories
   1 to 9                     show a category, or hide it again
@@ -180,4 +191,5 @@ Marks
   [x] sent                   [ ] excluded               [D] to be deleted
   [-] not sent, for another reason: Enter states it
   *  changed by the plan     ~  a consequence of the plan
-  P  pinned                  R  replaced by another text`
+  P  pinned                  R  replaced by another text
+  N  with a note             B  with both`

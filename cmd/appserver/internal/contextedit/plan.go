@@ -2,16 +2,20 @@ package contextedit
 
 import (
 	"maps"
+	"slices"
 
 	"appserver/protocol"
 )
 
 // wish is the state that the plan gives an item.
-type wish struct{ included, pinned, deleted bool }
+type wish struct {
+	included, pinned, deleted bool
+	note                      string
+}
 
 // stateOf returns the state that an item has now.
 func stateOf(item *protocol.ContextItem) wish {
-	return wish{included: item.Included, pinned: item.Pinned}
+	return wish{included: item.Included, pinned: item.Pinned, note: item.Note}
 }
 
 // plan has the items that shall change, by their ids.
@@ -66,7 +70,25 @@ func (p *plan) rebase(items []protocol.ContextItem) (dropped int) {
 }
 
 // planned are the items of a plan by their edits, in the order of the list.
-type planned struct{ exclude, include, pin, unpin, remove []string }
+type planned struct {
+	exclude, include, pin, unpin, remove []string
+	notes                                []plannedNote
+}
+
+// plannedNote is a note, or "" for none, and the items that get it.
+type plannedNote struct {
+	text string
+	ids  []string
+}
+
+// add adds an item to those that get its note.
+func (s *planned) add(note, id string) {
+	i := slices.IndexFunc(s.notes, func(n plannedNote) bool { return n.text == note })
+	if i < 0 {
+		i, s.notes = len(s.notes), append(s.notes, plannedNote{text: note})
+	}
+	s.notes[i].ids = append(s.notes[i].ids, id)
+}
 
 func (p *plan) sorted(items []protocol.ContextItem) (s planned) {
 	for i := range items {
@@ -88,6 +110,9 @@ func (p *plan) sorted(items []protocol.ContextItem) (s planned) {
 			s.pin = append(s.pin, item.ID)
 		case !w.pinned && item.Pinned:
 			s.unpin = append(s.unpin, item.ID)
+		}
+		if w.note != item.Note {
+			s.add(w.note, item.ID)
 		}
 	}
 	return s
@@ -115,6 +140,15 @@ func (p *plan) edits(items []protocol.ContextItem) (list []protocol.ContextOpera
 	add(s.include, setInclusion(true))
 	add(s.pin, setPinned(true))
 	add(s.unpin, setPinned(false))
+	for _, note := range s.notes {
+		add(note.ids, func(t protocol.ContextTargets) protocol.ContextOperationVariant {
+			o := &protocol.SetNote{ContextTargets: t}
+			if note.text != "" {
+				o.Note = &note.text
+			}
+			return o
+		})
+	}
 	add(s.remove, func(t protocol.ContextTargets) protocol.ContextOperationVariant {
 		return &protocol.PruneByIndices{ContextTargets: t}
 	})

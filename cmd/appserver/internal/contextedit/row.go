@@ -94,7 +94,7 @@ func (m *Model) box(item *protocol.ContextItem, w wish) string {
 	return "[x]"
 }
 
-// flags returns the marks of the plan, and of pinned and replaced items.
+// flags returns the marks of the plan, and of items that are pinned or replaced or have a note.
 func (m *Model) flags(item *protocol.ContextItem, w wish, changed bool) string {
 	flags := []byte("   ")
 	if changed {
@@ -105,7 +105,12 @@ func (m *Model) flags(item *protocol.ContextItem, w wish, changed bool) string {
 	if w.pinned {
 		flags[1] = 'P'
 	}
-	if item.Replaced {
+	switch noted := w.note != ""; {
+	case noted && item.Replaced:
+		flags[2] = 'B'
+	case noted:
+		flags[2] = 'N'
+	case item.Replaced:
 		flags[2] = 'R'
 	}
 	return string(flags)
@@ -127,7 +132,7 @@ const footRows = 4
 // price until the next key.
 func (m *Model) viewFoot() (lines []Line) {
 	first, second := m.viewPrice()
-	if m.screen == onFind || m.status == "" {
+	if m.screen == onFind || m.screen == onNote || m.status == "" {
 		lines = append(lines, m.viewPlace())
 	} else {
 		for _, line := range termtext.Wrap(m.status, m.size.Columns) {
@@ -145,6 +150,8 @@ func (m *Model) viewFoot() (lines []Line) {
 // viewPlace returns the field for the query, the result of the search, or the place in the list.
 func (m *Model) viewPlace() Line {
 	switch {
+	case m.screen == onNote:
+		return m.viewNote()
 	case m.screen == onFind:
 		kind := "text"
 		if m.search.regex {

@@ -121,6 +121,9 @@ func (m *Model) viewPlanned() string {
 	if w.pinned {
 		words = append(words, "pinned")
 	}
+	if w.note != item.Note {
+		words = append(words, "noted")
+	}
 	if w.deleted {
 		words = []string{"deleted"}
 	}

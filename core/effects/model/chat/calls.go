@@ -185,8 +185,8 @@ func (c *callAssembly) replace(whole []fragment) {
 	}
 }
 
-// finish returns the calls, each with an id of its own. What has neither name nor
-// arguments was no call.
+// finish returns the calls, each with an id of its own. It drops fragments with neither a name nor
+// arguments.
 func (c *callAssembly) finish(p *core.Prompt) []core.ToolCall {
 	var calls []core.ToolCall
 	var ids model.CallIDs

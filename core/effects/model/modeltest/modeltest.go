@@ -1,4 +1,4 @@
-// Package modeltest has what the tests of model providers share: prompts, endpoints that answer
+// Package modeltest has the shared parts of the tests of model providers: prompts, endpoints that answer
 // from memory, and a client that collects an answer.
 package modeltest
 

@@ -7,7 +7,7 @@ import (
 	"appserver/protocol"
 )
 
-// Demands are what requests to a model must be like. The zero value demands nothing.
+// Demands are the restrictions on requests to a model. The zero value has none.
 type Demands struct {
 	// Omitted are the members of requests that are left out. A dot separates a member from one within it.
 	Omitted map[string]bool

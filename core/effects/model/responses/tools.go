@@ -95,10 +95,10 @@ func functions(p *core.Prompt, limits limits) []tool {
 // customModels are the models that are known to take custom tools: OpenAI's from GPT-5 on.
 var customModels = pattern.New(`(^|/)(gpt-([5-9]|\d\d)|codex)`)
 
-// limits are what a model does not support. Plain models take functions only, and those with noRaw take no raw
-// reasoning back. A model that wantsReasoning refuses calls without reasoning. An alternating one refuses
-// neighbouring messages of the user, and one with onlyUsers messages of the system. With noStrict, functions lack the
-// member strict.
+// limits are the features that a model does not support. Plain models take functions only, and those with noRaw
+// take no raw reasoning back. A model that wantsReasoning refuses calls without reasoning. An alternating one
+// refuses neighbouring messages of the user, and one with onlyUsers messages of the system. With noStrict,
+// functions lack the member strict.
 type limits struct{ plain, noRaw, wantsReasoning, alternating, onlyUsers, noStrict, textOutputs bool }
 
 // limitsOf returns the limits of a model. Unknown models take functions only.

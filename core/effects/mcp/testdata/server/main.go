@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"flag"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"os"
@@ -48,7 +49,8 @@ func main() {
 	}
 	if *never {
 		fmt.Fprintln(os.Stderr, "listening, but not talking")
-		select {}
+		_, _ = io.Copy(io.Discard, os.Stdin) // select {} would end the process as a deadlock
+		return
 	}
 	time.Sleep(*slow)
 	if *garbage {

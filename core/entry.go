@@ -1,0 +1,21 @@
+package core
+
+// Step applies an input. The package documentation states the order in which to use the output. The
+// notification of the context comes last, because it shows the list as the step leaves it.
+func (t *Thread) Step(stamp Stamp, in Input) Output {
+	s := &step{Thread: t, Stamp: stamp}
+	in.apply(s)
+	s.checkTurn()
+	s.recordWait()
+	s.sendContextChange()
+	return s.out
+}
+
+// sendContextChange sends the notification of contextChanged, and stores the removed items in the memory.
+func (s *step) sendContextChange() {
+	if !s.contextChanges {
+		return
+	}
+	s.send(ContextChanged{s.context.TakeUpdate(s.changes)})
+	s.storeRemoved(s.changes)
+}

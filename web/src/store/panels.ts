@@ -1,0 +1,80 @@
+// Which parts of the page are open, and how they show their content.
+
+import { signal } from "@preact/signals";
+import { keep } from "../lib/keep.ts";
+import { reveal } from "./reveal.ts";
+
+const key = "appserver.panel";
+const wideKey = "appserver.panel.wide";
+const splitKey = "appserver.diff.split";
+
+/** tabs are the views of the panel in the order of their keys, Alt+1 and so on. */
+export const tabs = ["list", "history", "changes", "checkpoints", "memory", "terminals"] as const;
+
+/** Tab is a view of the panel. */
+export type Tab = (typeof tabs)[number];
+
+/** tabNames are the names of the views. */
+export const tabNames: Record<Tab, string> = {
+	list: "Context", history: "Edits", changes: "Changes", checkpoints: "Checkpoints", memory: "Memory", terminals: "Terminals",
+};
+
+/** threadsOpen shows the list of threads. */
+export const threadsOpen = signal(true);
+/** panelWanted reports whether the user wants the panel on wide screens. */
+export const panelWanted = (): boolean => localStorage.getItem(key) !== "closed";
+
+/** panelOpen shows the panel. */
+export const panelOpen = signal(panelWanted());
+/** panelWide gives the panel half of the page. */
+export const panelWide = signal(localStorage.getItem(wideKey) === "true");
+/** panelTab is the view of the panel. */
+export const panelTab = signal<Tab>("list");
+
+/** contextView is how the context is shown. */
+export const contextView = signal<"list" | "map">("list");
+
+/** MapOrder is how the map of the context arranges the items. */
+export type MapOrder = "strip" | "turn" | "category" | "tool";
+
+/** mapOrder is the order that the user chose. */
+export const mapOrder = signal<MapOrder>("strip");
+
+/** diffSplit shows the former and the new lines of differences side by side. */
+export const diffSplit = signal(localStorage.getItem(splitKey) === "true");
+
+/** splitDiff chooses between lines side by side and below each other. */
+export function splitDiff(on: boolean): void {
+	diffSplit.value = on;
+	keep(localStorage, splitKey, String(on));
+}
+
+/** togglePanel opens or closes the panel. On wide screens it stays so. */
+export function togglePanel(): void {
+	panelOpen.value = !panelOpen.value;
+	if (innerWidth > 1100) keep(localStorage, key, panelOpen.value ? "open" : "closed");
+}
+
+/** toggleWide gives the panel half of the page, or less. */
+export function toggleWide(): void {
+	panelWide.value = !panelWide.value;
+	keep(localStorage, wideKey, String(panelWide.value));
+}
+
+/** showPanel opens the panel with a view. */
+export function showPanel(tab: Tab): void {
+	panelTab.value = tab;
+	if (!panelOpen.value) togglePanel();
+}
+
+/** showContext selects a context item in the panel. */
+export function showContext(id: string): void {
+	showPanel("list");
+	requestAnimationFrame(() => requestAnimationFrame(() => reveal.context(id))); // the list is rendered then
+}
+
+/** showRemoved finds an item that is not in the list any more by a text that it has. */
+export function showRemoved(id: string, query: string): void {
+	showPanel("list");
+	requestAnimationFrame(() => requestAnimationFrame(() => reveal.removed(id, query)));
+}

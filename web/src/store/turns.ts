@@ -1,0 +1,91 @@
+// The turn in progress.
+
+import { signal } from "@preact/signals";
+import { CallError } from "../wire/connection.ts";
+import type { ServerNotification, ThreadTokenUsage, UserInput } from "../wire/types.ts";
+import type { Notices } from "./notices.ts";
+import type { Requests } from "./requests.ts";
+import type { Overrides, ThreadSettings } from "./settings.ts";
+
+/** Turns starts, steers and interrupts the turns of one thread. */
+export class Turns {
+	/** current is the id of the turn in progress, or null. */
+	readonly current = signal<string | null>(null);
+	readonly tokens = signal<ThreadTokenUsage | null>(null);
+	/** retrying is the error of a model request that the server sends again, or empty. */
+	readonly retrying = signal("");
+
+	constructor(
+		private readonly requests: Requests, private readonly notices: Notices, private readonly settings: ThreadSettings,
+	) {}
+
+	/**
+	 * submit sends what the user wrote: a command of the user's shell if it begins with !, or a slash command, or else a
+	 * message with images.
+	 */
+	async submit(text: string, images: readonly { url: string }[], overrides: Overrides): Promise<void> {
+		const { call, threadId } = this.requests;
+		if (text.startsWith("!") && images.length === 0) {
+			await call("thread/shellCommand", { threadId, command: text.slice(1).trim() });
+			return;
+		}
+		const input: UserInput[] = images.map((i) => ({ type: "image", url: i.url }));
+		if (text !== "") input.unshift({ type: "text", text });
+		try {
+			await this.send(input, overrides);
+		} catch (error) {
+			if (!(error instanceof CallError) || error.kind !== "slashCommand") throw error;
+			await call("slashCommand/execute", { threadId, text }); // the server knows which texts are commands
+		}
+	}
+
+	/** send starts a turn with the input, or adds it to the turn in progress. */
+	async send(input: UserInput[], overrides: Overrides = {}): Promise<void> {
+		const turn = this.current.value;
+		if (turn && (await this.steer(turn, input))) return;
+		await this.requests.call("turn/start", { threadId: this.requests.threadId, input, ...overrides });
+		this.settings.override(overrides);
+	}
+
+	/** steer adds the input to a turn. It returns false if the turn has ended in the meantime. */
+	private async steer(turn: string, input: UserInput[]): Promise<boolean> {
+		try {
+			await this.requests.call("turn/steer", { threadId: this.requests.threadId, input, expectedTurnId: turn });
+			return true;
+		} catch (error) {
+			if (error instanceof CallError && (error.kind === "noActiveTurn" || error.kind === "turnMismatch")) return false;
+			throw error;
+		}
+	}
+
+	/** interrupt ends the turn in progress. */
+	async interrupt(): Promise<void> {
+		const turn = this.current.value;
+		if (turn) await this.requests.call("turn/interrupt", { threadId: this.requests.threadId, turnId: turn });
+	}
+
+	/** notified follows the turns of the thread, and the requests to the model. */
+	notified(n: ServerNotification): void {
+		switch (n.method) {
+			case "turn/started":
+				this.current.value = n.params.turn.id;
+				return;
+			case "turn/completed":
+				if (this.current.value === n.params.turn.id) this.current.value = null;
+				this.retrying.value = "";
+				return;
+			case "item/started":
+			case "item/completed":
+				this.retrying.value = "";
+				return;
+			case "thread/tokenUsage/updated":
+				this.tokens.value = n.params.tokenUsage;
+				return;
+			case "error":
+				if (n.params.willRetry) this.retrying.value = n.params.error.additionalDetails ?? n.params.error.message;
+				// Otherwise the turn's end shows it.
+				else if (n.params.turnId !== this.current.value) this.notices.add("error", n.params.error.message);
+				return;
+		}
+	}
+}
