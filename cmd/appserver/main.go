@@ -39,7 +39,8 @@ func commands() []subcommand {
 	return []subcommand{
 		{"app-server", "serve a client on standard input and output, or clients on a socket (the default)", serve},
 		{"proxy", "connect standard input and output to the Unix socket of a server: --sock PATH", cli.Proxy},
-		{"login", "check whether the model provider has its key: login status", cli.Login},
+		{"login", "sign in with ChatGPT or an API key; login status states the login", cli.Login},
+		{"logout", "remove the login, and revoke its tokens", cli.Logout},
 		{"context", "show and edit the context of a stored thread", cli.Context},
 		{"mcp", "list, add and remove MCP servers; log in at them", cli.MCP},
 		{"rollout", "verify, repair and redact the files of threads; archive or delete old threads", cli.Rollout},

@@ -1,29 +1,201 @@
 package cli
 
 import (
+	"bufio"
+	"context"
 	"errors"
+	"flag"
 	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"strings"
 
 	"appserver/cmd/appserver/internal/app"
+	"appserver/cmd/appserver/internal/termtext"
+	"appserver/core/effects/account"
 )
 
-// Login reports whether the configured model provider is ready. Clients run login status before they
-// start the server. There is no login.
+const loginUsage = `Usage: appserver login [flags]
+       appserver login status
+       appserver logout
+
+login signs in with ChatGPT in the browser. login status states the login, and fails without one. logout removes it.
+
+Flags:
+`
+
+// loginCall is a running login command.
+type loginCall struct {
+	app.Streams
+	account *app.UserAccount
+
+	withKey, device  bool
+	issuer, clientID string
+}
+
+// Login signs the user in, or states the login.
 func Login(args []string, s app.Streams, o *app.Options) error {
+	c := &loginCall{Streams: s}
+	flags := flag.NewFlagSet("login", flag.ContinueOnError)
+	flags.SetOutput(io.Discard)
+	flags.BoolVar(&c.withKey, "with-api-key", false, "sign in with an API key, which is read from standard input")
+	flags.BoolVar(&c.device, "device-auth", false, "sign in with a code that is entered on any device")
+	flags.StringVar(&c.issuer, "experimental_issuer", "", "use the issuer at `URL`, which account_hosts must name")
+	flags.StringVar(&c.clientID, "experimental_client-id", "", "use the client `ID` at the issuer")
+	flags.Func("api-key", "not accepted: other programs see the arguments", func(string) error {
+		return errors.New("a key in the arguments is visible to other programs: pipe it to appserver login --with-api-key")
+	})
+	o.DefineShared(flags)
+	err := flags.Parse(args)
+	rest := flags.Args()
+	switch {
+	case errors.Is(err, flag.ErrHelp), err == nil && len(rest) == 1 && rest[0] == "help":
+		fmt.Fprint(s.Out, loginUsage)
+		flags.SetOutput(s.Out)
+		flags.PrintDefaults()
+		return nil
+	case err != nil:
+		return app.FlagError(err)
+	case len(rest) > 1, len(rest) == 1 && rest[0] != "status":
+		return app.UsageError{Err: fmt.Errorf("unexpected argument %q", rest[len(rest)-1])}
+	}
+	if c.account, err = app.NewUserAccount(o, c.issuer, c.clientID); err != nil {
+		return err
+	}
+	if len(rest) == 1 {
+		return c.status()
+	}
+	if err := c.login(); err != nil {
+		return plainError{err}
+	}
+	return nil
+}
+
+// login signs in, in the way that the flags select.
+func (c *loginCall) login() error {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	switch {
+	case c.withKey:
+		return c.readKey(ctx)
+	case c.device:
+		return c.withDevice(ctx)
+	}
+	at, err := c.account.BeginBrowser("cli", "codex_cli_rs")
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(c.Err, "Sign in with ChatGPT at this address:\n\n%s\n\nOn a machine without a browser, run appserver login --device-auth instead.\n",
+		at.URL)
+	cmd := browser(at.URL)
+	go func() { _ = cmd.Run() }() // the address is printed
+	return c.wait(ctx, at)
+}
+
+// wait waits until the user has signed in. A signal cancels the login.
+func (c *loginCall) wait(ctx context.Context, at *account.Attempt) error {
+	stop := context.AfterFunc(ctx, func() { c.account.CancelAttempt("") })
+	defer stop()
+	at.Start(nil)
+	if err := at.Wait(); err != nil {
+		return err
+	}
+	fmt.Fprintln(c.Err, "Successfully logged in")
+	return nil
+}
+
+func (c *loginCall) withDevice(ctx context.Context) error {
+	at, err := c.account.BeginDevice(ctx, "cli")
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(c.Out, "Open this address on any device, and sign in:\n\n   %s\n\nThen enter this code, which is valid for 15 minutes:\n\n   %s\n\nNever enter a code that somebody else has sent you.\n",
+		termtext.Plain(at.URL), termtext.Plain(at.UserCode))
+	return c.wait(ctx, at)
+}
+
+// maxKey bounds an API key, in bytes.
+const maxKey = 16 << 10
+
+// readKey reads an API key from the input.
+func (c *loginCall) readKey(ctx context.Context) error {
+	if f, ok := c.In.(*os.File); ok {
+		if info, err := f.Stat(); err == nil && info.Mode()&os.ModeCharDevice != 0 {
+			return errors.New("--with-api-key reads the key from a pipe: run printenv OPENAI_API_KEY | appserver login --with-api-key")
+		}
+	}
+	fmt.Fprintln(c.Err, "Reading API key from stdin...")
+	text, err := io.ReadAll(bufio.NewReader(io.LimitReader(c.In, maxKey)))
+	if err != nil {
+		return fmt.Errorf("the key cannot be read: %w", err)
+	}
+	if strings.TrimSpace(string(text)) == "" {
+		return errors.New("no API key came from standard input")
+	}
+	if err := c.account.SetKey(ctx, string(text)); err != nil {
+		return err
+	}
+	fmt.Fprintln(c.Err, "Successfully logged in")
+	return nil
+}
+
+// status states the login. Clients run it before they start the server, and search its words.
+func (c *loginCall) status() error {
+	conf := c.account.Config
+	p, err := conf.Provider(conf.ModelProvider)
+	if err != nil {
+		return err
+	}
+	if conf.UsesAccount(p) {
+		l, err := c.account.Current()
+		switch {
+		case err != nil:
+			return fmt.Errorf("not logged in: %w", err) // clients search for these words
+		case l != nil && l.Mode == account.APIKey:
+			_, err = fmt.Fprintf(c.Err, "Logged in using an API key - %s\n", masked(l.APIKey))
+			return err
+		case l != nil:
+			_, err = fmt.Fprintln(c.Err, "Logged in using ChatGPT")
+			return err
+		}
+	}
+	if err := conf.Ready(conf.ModelProvider); err != nil {
+		return fmt.Errorf("not logged in: %w", err)
+	}
+	_, err = fmt.Fprintf(c.Out, "Logged in by the configuration: model provider %s\n", conf.ModelProvider)
+	return err
+}
+
+// masked returns the end of a key, if it is long enough to hide the rest.
+func masked(key string) string {
+	if len(key) < 20 {
+		return "***"
+	}
+	return "***" + key[len(key)-4:]
+}
+
+// Logout removes the login.
+func Logout(args []string, s app.Streams, o *app.Options) error {
 	rest, err := o.Parse(args, s.Err)
 	if err != nil {
 		return err
 	}
-	if len(rest) != 1 || rest[0] != "status" {
-		return app.UsageError{Err: errors.New("appserver has no accounts: set the key of the model provider, and check it with login status")}
+	if len(rest) > 0 {
+		return app.UsageError{Err: fmt.Errorf("unexpected argument %q", rest[0])}
 	}
-	c, err := app.Config(o)
+	a, err := app.NewUserAccount(o, "", "")
 	if err != nil {
 		return err
 	}
-	if err := c.Ready(c.ModelProvider); err != nil {
-		return fmt.Errorf("not logged in: %w", err) // clients search for these words
+	removed, err := a.Logout(context.Background())
+	switch {
+	case err != nil:
+		return plainError{err}
+	case removed:
+		_, err = fmt.Fprintln(s.Err, "Successfully logged out")
+	default:
+		_, err = fmt.Fprintln(s.Err, "Not logged in")
 	}
-	_, err = fmt.Fprintf(s.Out, "Logged in by the configuration: model provider %s\n", c.ModelProvider)
 	return err
 }
