@@ -58,6 +58,8 @@ type Account struct {
 	refreshing *refresh
 	// refused are the refresh tokens that the issuer has rejected for good, with the reasons.
 	refused map[string]error
+	// unstored are the tokens of the last refresh, if they could not be stored, or nil.
+	unstored *unstored
 	// attempt is the login that waits for the user, or nil.
 	attempt *Attempt
 }

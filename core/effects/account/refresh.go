@@ -87,6 +87,9 @@ func (a *Account) renewLocked(ctx context.Context, l *Login, reason string) (*Lo
 	case !stored.isSame(l):
 		l = stored
 	}
+	if t, ok := a.takeUnstored(l); ok {
+		return a.commit(ctx, l, t)
+	}
 	if l.Tokens.Refresh == "" {
 		return nil, signIn("the access token of the account has ended, and the login has no refresh token")
 	}
@@ -129,9 +132,10 @@ func (a *Account) requestTokens(ctx context.Context, l *Login, reason string) (t
 }
 
 // commit stores new tokens before they are used. If another program has stored another login meanwhile, that one
-// remains, and counts.
+// remains, and counts. If the tokens cannot be stored, the next refresh stores them, because the issuer has ended the
+// former ones.
 func (a *Account) commit(ctx context.Context, l *Login, t issued) (*Login, error) {
-	return a.Store.Update(ctx, func(stored *Login) (*Login, error) {
+	next, err := a.Store.Update(ctx, func(stored *Login) (*Login, error) {
 		switch {
 		case !l.isOfSameUser(stored):
 			return stored, errOther()
@@ -145,6 +149,29 @@ func (a *Account) commit(ctx context.Context, l *Login, t issued) (*Login, error
 		next.Refreshed = a.Now()
 		return &next, nil
 	})
+	if final := new(SignInError); err != nil && !errors.As(err, &final) {
+		a.mu.Lock()
+		a.unstored = &unstored{l.Tokens.Refresh, t}
+		a.mu.Unlock()
+	}
+	return next, err
+}
+
+// unstored are tokens that could not be stored. of is the refresh token that was used for them.
+type unstored struct {
+	of     string
+	tokens issued
+}
+
+// takeUnstored returns the tokens that a refresh of the login got and could not store.
+func (a *Account) takeUnstored(l *Login) (t issued, ok bool) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.unstored == nil || a.unstored.of != l.Tokens.Refresh {
+		return t, false
+	}
+	t, a.unstored = a.unstored.tokens, nil
+	return t, true
 }
 
 const (
