@@ -17,7 +17,7 @@ import (
 	"appserver/platform/httpclient"
 )
 
-// fullDisk is a disk on which no file can be made while full is set.
+// fullDisk is a disk on which no file can be made while full is set. It overrides OpenFile.
 type fullDisk struct {
 	disk.FS
 	full atomic.Bool

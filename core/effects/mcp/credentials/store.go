@@ -33,6 +33,9 @@ func New(home, mode string) *Store {
 // WithMode returns a store of the same home with another mode.
 func (s *Store) WithMode(mode string) *Store { return &Store{mode, s.file, s.keyring} }
 
+// On returns a store of the same home on another disk.
+func (s *Store) On(fs disk.FS) *Store { return &Store{s.mode, file{s.file.home, fs}, s.keyring} }
+
 // Load returns the login at a server, or nil if there is none.
 func (s *Store) Load(server, url string) (*Login, error) {
 	if s.mode == File {
