@@ -107,6 +107,7 @@ type Handler interface {
 	McpResourceRead(to Caller, p *McpResourceReadParams) error
 	McpServerRefresh(to Caller, p *McpServerRefreshParams) error
 	McpServerOauthLogin(to Caller, p *McpServerOauthLoginParams) error
+	FolderInspect(to Caller, p *FolderInspectParams) error
 	FsReadFile(to Caller, p *FsReadFileParams) error
 	FsWriteFile(to Caller, p *FsWriteFileParams) error
 	FsCreateDirectory(to Caller, p *FsCreateDirectoryParams) error
@@ -472,6 +473,8 @@ func laterMethods() []Method {
 			"Removes everything from the memory.").own(),
 		method[RolloutCompressParams, Empty]("rollout/compress", Handler.RolloutCompress,
 			"Starts the compression of old rollouts.").gated(),
+		method[FolderInspectParams, FolderInspectResponse]("folder/inspect", Handler.FolderInspect,
+			"Completes the path of a folder for threads, and returns whether the user trusts it.").own(),
 		method[FsReadFileParams, FsReadFileResponse]("fs/readFile", Handler.FsReadFile,
 			"Reads a file."),
 		method[FsWriteFileParams, Empty]("fs/writeFile", Handler.FsWriteFile,

@@ -86,6 +86,8 @@ type ServerHandlers struct {
 	// OriginatorOverride replaces the names of clients in rollouts and for providers, unless
 	// it is empty.
 	OriginatorOverride string
+	// InspectFolder describes a folder that a user chooses. It reads the disk.
+	InspectFolder func(p *protocol.FolderInspectParams) (protocol.FolderInspectResponse, error)
 	// OnClient is called with the originator and the user agent of each new client. It may be
 	// nil.
 	OnClient func(originator, userAgent string)

@@ -104,6 +104,11 @@ func (h ServerHandlers) PermissionProfileList(to protocol.Caller, p *protocol.Pe
 	return nil
 }
 
+// FolderInspect describes a folder that a user chooses for threads.
+func (h ServerHandlers) FolderInspect(to protocol.Caller, p *protocol.FolderInspectParams) error {
+	return h.RunInBackground(to, func() (any, error) { return h.InspectFolder(p) })
+}
+
 // ConfigRequirementsRead returns no requirements.
 func (h ServerHandlers) ConfigRequirementsRead(to protocol.Caller, p *protocol.ConfigRequirementsReadParams) error {
 	h.Outbox.Reply(to, protocol.ConfigRequirementsReadResponse{})

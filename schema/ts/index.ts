@@ -358,6 +358,8 @@ export type ClientRequest =
   | { jsonrpc?: "2.0"; id: RequestId; method: "memory/reset"; params?: MemoryResetParams | null }
   /** Starts the compression of old rollouts. */
   | { jsonrpc?: "2.0"; id: RequestId; method: "rollout/compress"; params?: RolloutCompressParams | null }
+  /** Completes the path of a folder for threads, and returns whether the user trusts it. */
+  | { jsonrpc?: "2.0"; id: RequestId; method: "folder/inspect"; params: FolderInspectParams }
   /** Reads a file. */
   | { jsonrpc?: "2.0"; id: RequestId; method: "fs/readFile"; params: FsReadFileParams }
   /** Writes a file. */
@@ -1636,6 +1638,30 @@ export interface FleetNode {
   node: string;
   /** address is null if other servers cannot connect to it. */
   address: string | null;
+}
+
+/** FolderInspectParams requests facts about a folder that a user chooses for threads. */
+export interface FolderInspectParams {
+  /** path is the text that the user has typed so far. It can begin with ~ for the home of the server's user. A relative path is relative to the server's working directory, which is the folder of an empty path. */
+  path: string;
+}
+
+/** FolderInspectResponse describes a folder. */
+export interface FolderInspectResponse {
+  /** path is the absolute form of the path. */
+  path: string;
+  isDirectory: boolean;
+  /** completions are the folders that the path is the beginning of, with absolute paths, at most 50, by name. After a separator they are those in the folder. Hidden ones are listed if the name begins with a dot. */
+  completions: Array<string>;
+  /** repository is the git repository of the folder, or null. */
+  repository: string | null;
+  /** trust is the decision of the user about the folder, or null. trustFolder is the folder of the decision, or the one that a decision is recorded for. It is null if the path is no folder. */
+  trust: "trusted" | "untrusted" | null;
+  trustFolder: string | null;
+  /** projectFolders are the folders of settings that apply to threads in the folder if it is trusted. */
+  projectFolders: Array<string>;
+  /** problem is the reason why threads cannot start in the folder, or null. */
+  problem: string | null;
 }
 
 /** FsChangedNotification reports changes below a watch. */
@@ -4715,6 +4741,8 @@ export interface Methods {
   "memory/reset": { params: MemoryResetParams; result: MemoryResetResponse };
   /** Starts the compression of old rollouts. */
   "rollout/compress": { params: RolloutCompressParams; result: RolloutCompressResponse };
+  /** Completes the path of a folder for threads, and returns whether the user trusts it. */
+  "folder/inspect": { params: FolderInspectParams; result: FolderInspectResponse };
   /** Reads a file. */
   "fs/readFile": { params: FsReadFileParams; result: FsReadFileResponse };
   /** Writes a file. */

@@ -287,6 +287,22 @@ func (c *Config) applyTrust() {
 	}
 }
 
+// Trust returns the decision of the user about the folder of c, or "", and the folder of the decision, or the one that
+// a decision is recorded for.
+func (c *Config) Trust() (level, folder string) {
+	level, folder = c.trustOf(c.project.cwd, c.projectRoot(c.project.cwd))
+	return level, realPath(folder)
+}
+
+// ProjectFolders returns the folders of settings of the project, from its root down to the folder of c.
+func (c *Config) ProjectFolders() []string {
+	folders := []string{}
+	for _, l := range c.project.layers {
+		folders = append(folders, l.name.DotCodexFolder)
+	}
+	return folders
+}
+
 // TrustTarget returns the folder to record as trusted if the user lets a thread write in the
 // project of c, or "" if the user has decided already.
 func (c *Config) TrustTarget() string {

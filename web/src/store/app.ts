@@ -4,7 +4,7 @@ import { signal } from "@preact/signals";
 import { CallError, Connection } from "../wire/connection.ts";
 import { dropSession } from "../wire/session.ts";
 import { openTransport, type Transport } from "../wire/transport.ts";
-import type { Model, ServerNotification, Thread } from "../wire/types.ts";
+import type { Model, ServerNotification, Thread, ThreadStartParams } from "../wire/types.ts";
 import * as questions from "./questions.ts";
 import { Delay } from "../lib/delay.ts";
 import { messageText } from "./items.ts";
@@ -255,9 +255,9 @@ async function open(id: string): Promise<void> {
 	await store.open().catch(() => undefined); // the connection opens it again
 }
 
-/** create starts a thread in a folder and opens it. */
-export async function create(cwd: string): Promise<boolean> {
-	const started = await attempt((c) => c.call("thread/start", cwd ? { cwd } : {}));
+/** create starts a thread and opens it. */
+export async function create(params: ThreadStartParams): Promise<boolean> {
+	const started = await attempt((c) => c.call("thread/start", params));
 	if (!started) return false;
 	if (!threads.value.some((t) => t.id === started.thread.id)) threads.value = [started.thread, ...threads.value];
 	show(started.thread.id);

@@ -10,6 +10,7 @@ import { Compact } from "./compaction.tsx";
 import { EditSummary, Prune, Replace, Restore, Trim } from "./contextdialogs.tsx";
 import { Frame } from "./frame.tsx";
 import { shortcuts } from "./keys.ts";
+import { NewThread } from "./newthread.tsx";
 import { Palette } from "./palette.tsx";
 
 /** Dialogs shows the dialog that is open. */
@@ -30,20 +31,6 @@ export function Dialogs() {
 		case "part": return <>{d.view() as ComponentChildren}</>;
 		case "summary": return <EditSummary store={d.store} trimPointId={d.trimPointId} text={d.text} />;
 	}
-}
-
-function NewThread() {
-	const folders = [...new Set(app.threads.value.map((t) => t.cwd))].slice(0, 20);
-	const [cwd, setCwd] = useState(app.current.value?.settings.thread.value?.cwd ?? folders[0] ?? "");
-	return (
-		<Frame title="New thread" action="Start" run={() => app.create(cwd.trim())}>
-			<label class="field"><span>Folder</span>
-				<input type="text" value={cwd} list="folders" placeholder="the server's folder" spellcheck={false} onInput={(e) => setCwd(e.currentTarget.value)} />
-			</label>
-			<datalist id="folders">{folders.map((f) => <option value={f} />)}</datalist>
-			<p class="faint">The agent reads and changes files of this folder.</p>
-		</Frame>
-	);
 }
 
 function Keys() {

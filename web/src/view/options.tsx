@@ -5,7 +5,8 @@ import type { TurnChoice } from "../store/choice.ts";
 import type { ThreadStore } from "../store/thread.ts";
 import type { AskForApproval } from "../wire/types.ts";
 
-const policies: readonly [Extract<AskForApproval, string>, string][] = [
+/** policies are the approval policies, with what they mean. */
+export const policies: readonly [Extract<AskForApproval, string>, string][] = [
 	["untrusted", "ask for each command"], ["on-request", "ask when needed"], ["never", "never ask"],
 ];
 

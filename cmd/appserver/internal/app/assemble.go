@@ -200,7 +200,8 @@ func newProcess(a assembly) (*process, error) {
 		Warnings: append(settings.startWarnings(), a.accounts.warning()...),
 		Home:     settings.home, Cwd: settings.cwd, Version: Version,
 		Started: time.Now(), Sandbox: settings.confinement, Platform: platform(), Terminal: terminal(os.Getenv),
-		OriginatorOverride: originatorOverride(), OnClient: settings.identity.Set, Fleet: joined.Diagnose,
+		OriginatorOverride: originatorOverride(), OnClient: settings.identity.Set,
+		InspectFolder: settings.inspectFolder, Fleet: joined.Diagnose,
 	}, a.host)
 	srv.Handle(server.Service{Handler: methods, Router: joined.Router(), Left: func(conn uint64) {
 		e.Disconnect(conn)
