@@ -84,6 +84,7 @@ type Handler interface {
 	SlashCommandParse(to Caller, p *SlashCommandParseParams) error
 	SlashCommandExecute(to Caller, p *SlashCommandExecuteParams) error
 	ModelList(to Caller, p *ModelListParams) error
+	ModelProviderProbe(to Caller, p *ModelProviderProbeParams) error
 	ModelProviderList(to Caller, p *ModelProviderListParams) error
 	ModelProviderCapabilitiesRead(to Caller, p *ModelProviderCapabilitiesReadParams) error
 	SkillsList(to Caller, p *SkillsListParams) error
@@ -407,6 +408,8 @@ func laterMethods() []Method {
 			"Executes a slash command.").own().startsTurn().subscribes(),
 		method[ModelListParams, ModelListResponse]("model/list", Handler.ModelList,
 			"Lists the models that turns can use."),
+		method[ModelProviderProbeParams, ModelProviderProbeResponse]("model/provider/probe", Handler.ModelProviderProbe,
+			"Checks the address, the key and the models of a provider, and can ask a model for a short answer.").own(),
 		method[ModelProviderListParams, ModelProviderListResponse]("modelProvider/list", Handler.ModelProviderList,
 			"Lists the providers of models."),
 		method[ModelProviderCapabilitiesReadParams, ModelProviderCapabilitiesReadResponse]("modelProvider/capabilities/read",

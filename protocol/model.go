@@ -10,8 +10,12 @@ type ModelListParams struct {
 	Cursor *string `json:"cursor,omitempty"`
 	// Limit is the maximum number of models of a page. By default, one page has all.
 	Limit *uint32 `json:"limit,omitempty"`
-	// IncludeHidden also lists hidden models.
+	// IncludeHidden also lists hidden models: models that do not answer with text, and the models
+	// that other usable providers have without a choice.
 	IncludeHidden *bool `json:"includeHidden,omitempty"`
+	// FindLocal also lists the models of Ollama, LM Studio, llama-server and vLLM, if they answer at
+	// their addresses on this machine.
+	FindLocal *bool `json:"findLocal,omitempty"`
 }
 
 // ModelListResponse is a page of the list of models.
@@ -43,8 +47,54 @@ type Model struct {
 	DefaultServiceTier        *string                 `json:"defaultServiceTier"`
 	AvailableAccessPrograms   json.RawMessage         `json:"availableAccessPrograms"`
 	IsDefault                 bool                    `json:"isDefault"`
-	// ContextWindow is in tokens, or null if unknown.
-	ContextWindow *int64 `json:"contextWindow"`
+	// ModelProvider is the provider of the model, for thread/start.
+	ModelProvider string `json:"modelProvider"`
+	// Available reports whether the provider can be used now: it has an address and its key, and
+	// answered if it is on this machine. It is null for a provider on this machine that was not
+	// asked. UnavailableReason says what is missing.
+	Available         *bool   `json:"available"`
+	UnavailableReason *string `json:"unavailableReason"`
+	// ContextWindow is in tokens, or null if unknown. ContextWindowSource is null without it.
+	ContextWindow       *int64         `json:"contextWindow"`
+	ContextWindowSource *string        `json:"contextWindowSource" oneof:"configuration provider table"`
+	Abilities           ModelAbilities `json:"abilities"`
+	// Prices is null if no price is known.
+	Prices *ModelPrices `json:"prices"`
+}
+
+// The sources of facts about models: the user's configuration, the provider itself, and the table of
+// the program.
+const (
+	ModelSourceConfiguration = "configuration"
+	ModelSourceProvider      = "provider"
+	ModelSourceTable         = "table"
+)
+
+// ModelAbilities are the abilities of a model. An unknown ability is null.
+type ModelAbilities struct {
+	// Tools is the ability to call tools.
+	Tools *ModelAbility `json:"tools"`
+	// Images is the ability to read images.
+	Images *ModelAbility `json:"images"`
+	// Reasoning is the ability to reason before an answer.
+	Reasoning *ModelAbility `json:"reasoning"`
+}
+
+// ModelAbility reports whether a model has an ability, and the source of this fact.
+type ModelAbility struct {
+	Supported bool   `json:"supported"`
+	Source    string `json:"source" oneof:"configuration provider table"`
+}
+
+// ModelPrices are prices for a million tokens. An unknown price is null.
+type ModelPrices struct {
+	Input *float64 `json:"input"`
+	// CachedInput is for input tokens that the provider reads from its cache.
+	CachedInput *float64 `json:"cachedInput"`
+	Output      *float64 `json:"output"`
+	// Currency is USD, or null for prices of the configuration, which can be in any currency.
+	Currency *string `json:"currency"`
+	Source   string  `json:"source" oneof:"configuration provider table"`
 }
 
 // ReasoningEffortOption is a reasoning effort that a model supports.

@@ -28,6 +28,11 @@ func (h ServerHandlers) ModelList(to protocol.Caller, p *protocol.ModelListParam
 	})
 }
 
+// ModelProviderProbe checks a provider.
+func (h ServerHandlers) ModelProviderProbe(protocol.Caller, *protocol.ModelProviderProbeParams) error {
+	return protocol.Refuse(protocol.KindProviderNotReady, "this server cannot check providers yet")
+}
+
 // listPage returns the rows from cursor on, at most limit and at least one of them. The cursor
 // is a decimal row number. Without a limit it returns all rows.
 func listPage[T any](all []T, cursor *string, limit *uint32) (rows []T, next *string, err *protocol.Error) {

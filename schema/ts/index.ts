@@ -296,6 +296,8 @@ export type ClientRequest =
   | { jsonrpc?: "2.0"; id: RequestId; method: "slashCommand/execute"; params: SlashCommandExecuteParams }
   /** Lists the models that turns can use. */
   | { jsonrpc?: "2.0"; id: RequestId; method: "model/list"; params?: ModelListParams | null }
+  /** Checks the address, the key and the models of a provider, and can ask a model for a short answer. */
+  | { jsonrpc?: "2.0"; id: RequestId; method: "model/provider/probe"; params: ModelProviderProbeParams }
   /** Lists the providers of models. */
   | { jsonrpc?: "2.0"; id: RequestId; method: "modelProvider/list"; params?: ModelProviderListParams | null }
   /** Lists the tools that run at the provider: none. */
@@ -2479,8 +2481,33 @@ export interface Model {
   defaultServiceTier: string | null;
   availableAccessPrograms: unknown;
   isDefault: boolean;
-  /** contextWindow is in tokens, or null if unknown. */
+  /** modelProvider is the provider of the model, for thread/start. */
+  modelProvider: string;
+  /** available reports whether the provider can be used now: it has an address and its key, and answered if it is on this machine. It is null for a provider on this machine that was not asked. unavailableReason says what is missing. */
+  available: boolean | null;
+  unavailableReason: string | null;
+  /** contextWindow is in tokens, or null if unknown. contextWindowSource is null without it. */
   contextWindow: number | null;
+  contextWindowSource: "configuration" | "provider" | "table" | null;
+  abilities: ModelAbilities;
+  /** prices is null if no price is known. */
+  prices: ModelPrices | null;
+}
+
+/** ModelAbilities are the abilities of a model. An unknown ability is null. */
+export interface ModelAbilities {
+  /** tools is the ability to call tools. */
+  tools: ModelAbility | null;
+  /** images is the ability to read images. */
+  images: ModelAbility | null;
+  /** reasoning is the ability to reason before an answer. */
+  reasoning: ModelAbility | null;
+}
+
+/** ModelAbility reports whether a model has an ability, and the source of this fact. */
+export interface ModelAbility {
+  supported: boolean;
+  source: "configuration" | "provider" | "table";
 }
 
 /** ModelListParams requests the models for turns. */
@@ -2491,14 +2518,27 @@ export interface ModelListParams {
   cursor?: string | null;
   /** limit is the maximum number of models of a page. By default, one page has all. */
   limit?: number | null;
-  /** includeHidden also lists hidden models. */
+  /** includeHidden also lists hidden models: models that do not answer with text, and the models that other usable providers have without a choice. */
   includeHidden?: boolean | null;
+  /** findLocal also lists the models of Ollama, LM Studio, llama-server and vLLM, if they answer at their addresses on this machine. */
+  findLocal?: boolean | null;
 }
 
 /** ModelListResponse is a page of the list of models. */
 export interface ModelListResponse {
   data: Array<Model>;
   nextCursor: string | null;
+}
+
+/** ModelPrices are prices for a million tokens. An unknown price is null. */
+export interface ModelPrices {
+  input: number | null;
+  /** cachedInput is for input tokens that the provider reads from its cache. */
+  cachedInput: number | null;
+  output: number | null;
+  /** currency is USD, or null for prices of the configuration, which can be in any currency. */
+  currency: string | null;
+  source: "configuration" | "provider" | "table";
 }
 
 /** ModelProviderCapabilitiesReadParams requests the capabilities of the default provider. */
@@ -2508,6 +2548,18 @@ export type ModelProviderCapabilitiesReadParams = Record<string, never>;
 export interface ModelProviderCapabilitiesReadResponse {
   imageGeneration: boolean;
   webSearch: boolean;
+}
+
+/** ModelProviderKey describes the key of a provider. Clients never get the key. */
+export interface ModelProviderKey {
+  /** needed reports whether the provider needs a key, or is null if unknown. */
+  needed: boolean | null;
+  present: boolean;
+  /** accepted reports whether the provider accepted the key, or is null if unknown. */
+  accepted: boolean | null;
+  /** source is the place of the key: a variable of the server's environment, which envKey names, or the configuration. It is null for a provider without a key. */
+  source: "environment" | "configuration" | null;
+  envKey: string | null;
 }
 
 /** ModelProviderListParams requests the model providers. */
@@ -2522,6 +2574,44 @@ export interface ModelProviderListResponse {
   canChangeDefault: boolean;
 }
 
+/** ModelProviderProbeParams requests a check of a provider. It has no key: the server uses the one that its configuration names. */
+export interface ModelProviderProbeParams {
+  modelProvider: string;
+  /** model is the model to check. The default is the provider's default for threads. */
+  model?: string | null;
+  /** test also requests a short answer of the model. The provider may charge for it. */
+  test?: boolean | null;
+}
+
+/** ModelProviderProbeResponse is the result of a check of a provider. */
+export interface ModelProviderProbeResponse {
+  modelProvider: string;
+  name: string;
+  /** baseUrl is the address without secrets. It is null for a provider without a network. */
+  baseUrl: string | null;
+  /** reachable reports whether the address answered. It is null if no request was sent. */
+  reachable: boolean | null;
+  /** local is set if the address is on this machine or in its network. */
+  local: boolean;
+  key: ModelProviderKey;
+  /** models are the models that threads can use, the default first, at most 200. modelCount is the number of all. */
+  models: Array<Model>;
+  modelCount: number;
+  /** test is null unless a model was asked for an answer. */
+  test: ModelProviderTest | null;
+  /** problem is the first thing that failed, or null. */
+  problem: ModelProviderProblem | null;
+}
+
+/** ModelProviderProblem describes why a provider cannot be used. */
+export interface ModelProviderProblem {
+  /** kind is configuration for a provider that lacks a setting, keyMissing, keyRejected, unreachable, noModelServer for an address that answers something else, noModels, modelNotFound, timeout, or failed for other errors of the provider. */
+  kind: "configuration" | "keyMissing" | "keyRejected" | "unreachable" | "noModelServer" | "noModels" | "modelNotFound" | "timeout" | "failed";
+  /** message names what failed and on what. advice is the next action of the user, or null. */
+  message: string;
+  advice: string | null;
+}
+
 /** ModelProviderSummary is a model provider. */
 export interface ModelProviderSummary {
   id: string;
@@ -2530,6 +2620,17 @@ export interface ModelProviderSummary {
   canEdit: boolean;
   baseUrl: string | null;
   settings: ProviderSettings;
+}
+
+/** ModelProviderTest is the answer of a model. */
+export interface ModelProviderTest {
+  model: string;
+  /** text is the beginning of the answer, or null if the model did not answer. */
+  text: string | null;
+  /** durationMs is the time from the request to the end of the answer, in milliseconds. */
+  durationMs: number;
+  /** tokens is null if the provider reported no usage. */
+  tokens: TokenUsageBreakdown | null;
 }
 
 /** ModelRequestTotal has the number of model requests and the sums of their tokens, costs and savings. cost and saved are null if no request has tokens. */
@@ -4679,6 +4780,8 @@ export interface Methods {
   "slashCommand/execute": { params: SlashCommandExecuteParams; result: SlashCommandExecuteResponse };
   /** Lists the models that turns can use. */
   "model/list": { params: ModelListParams; result: ModelListResponse };
+  /** Checks the address, the key and the models of a provider, and can ask a model for a short answer. */
+  "model/provider/probe": { params: ModelProviderProbeParams; result: ModelProviderProbeResponse };
   /** Lists the providers of models. */
   "modelProvider/list": { params: ModelProviderListParams; result: ModelProviderListResponse };
   /** Lists the tools that run at the provider: none. */

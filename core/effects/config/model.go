@@ -122,7 +122,7 @@ func (c *Config) model(provider string, m core.ListedModel) protocol.Model {
 	}
 	options, effort := c.efforts(m.NoThinking)
 	out := protocol.Model{
-		ID: m.ID, Model: m.ID, DisplayName: cmp.Or(firstLine(m.Name), m.ID),
+		ID: m.ID, Model: m.ID, ModelProvider: provider, DisplayName: cmp.Or(firstLine(m.Name), m.ID),
 		Description:               cmp.Or(firstLine(m.Description), m.ID+" of "+name),
 		Hidden:                    m.Wordless,
 		SupportedReasoningEfforts: options, DefaultReasoningEffort: effort,
