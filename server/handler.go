@@ -1,6 +1,7 @@
 package server
 
 import (
+	"context"
 	"fmt"
 	"path/filepath"
 	"runtime"
@@ -48,10 +49,11 @@ type LocalOps interface {
 
 // Catalog gives access to the configuration, the models and the skills.
 type Catalog interface {
-	// Models calls then with the models of a provider. An empty provider is the configured
-	// one. The call may come later, after the provider has replied or timed out. The error
-	// reports an unknown provider.
-	Models(provider string, then func([]protocol.Model)) error
+	// Models calls then with the models that a request asks for, hidden ones as well. The call may come
+	// later, after providers have replied or timed out. The error reports an unknown provider.
+	Models(p *protocol.ModelListParams, then func([]protocol.Model)) error
+	// Probe checks a provider. It takes a minute at most.
+	Probe(ctx context.Context, p *protocol.ModelProviderProbeParams) (protocol.ModelProviderProbeResponse, error)
 	Providers() protocol.ModelProviderListResponse
 	Features() []protocol.ExperimentalFeature
 	// Skills returns the skills of working directories. It reads the disk. If cwds is empty,
@@ -83,6 +85,8 @@ type ServerHandlers struct {
 	ReplyThen func(to protocol.Caller, answer func() (any, func(), error)) error
 	// NextRequest returns a new id for a request to a client.
 	NextRequest func() uint64
+	// RunForClient replies to a request from a goroutine of its own. The context ends with the connection.
+	RunForClient func(to protocol.Caller, answer func(ctx context.Context) (any, error)) error
 	// OriginatorOverride replaces the names of clients in rollouts and for providers, unless
 	// it is empty.
 	OriginatorOverride string

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"context"
 	"encoding/json"
 	"slices"
 	"strconv"
@@ -9,13 +10,9 @@ import (
 	"appserver/protocol"
 )
 
-// ModelList returns the models of a provider.
+// ModelList returns the models of a provider, and of servers on this machine if the client searches for them.
 func (h ServerHandlers) ModelList(to protocol.Caller, p *protocol.ModelListParams) error {
-	provider := ""
-	if p.ModelProvider != nil {
-		provider = *p.ModelProvider
-	}
-	return h.Catalog.Models(provider, func(models []protocol.Model) {
+	return h.Catalog.Models(p, func(models []protocol.Model) {
 		if p.IncludeHidden == nil || !*p.IncludeHidden {
 			models = slices.DeleteFunc(models, func(m protocol.Model) bool { return m.Hidden })
 		}
@@ -29,8 +26,8 @@ func (h ServerHandlers) ModelList(to protocol.Caller, p *protocol.ModelListParam
 }
 
 // ModelProviderProbe checks a provider.
-func (h ServerHandlers) ModelProviderProbe(protocol.Caller, *protocol.ModelProviderProbeParams) error {
-	return protocol.Refuse(protocol.KindProviderNotReady, "this server cannot check providers yet")
+func (h ServerHandlers) ModelProviderProbe(to protocol.Caller, p *protocol.ModelProviderProbeParams) error {
+	return h.RunForClient(to, func(ctx context.Context) (any, error) { return h.Catalog.Probe(ctx, p) })
 }
 
 // listPage returns the rows from cursor on, at most limit and at least one of them. The cursor

@@ -411,6 +411,7 @@ func build(home string, getenv func(string) string, layers []*layer, p project, 
 			c.root = merge(c.root, l.root)
 		}
 	}
+	c.applyOllamaHost()
 	d := &decoder{resolve: resolver(getenv("HOME"))}
 	d.fields(reflect.ValueOf(c).Elem(), c.root, nil)
 	c.applyTrust()

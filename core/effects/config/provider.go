@@ -2,6 +2,7 @@ package config
 
 import (
 	"maps"
+	"net/url"
 	"reflect"
 	"slices"
 	"strings"
@@ -16,6 +17,8 @@ const (
 	ProviderOpenAI     = "openai"
 	ProviderOllama     = "ollama"
 	ProviderLMStudio   = "lmstudio"
+	ProviderLlamaCpp   = "llamacpp"
+	ProviderVLLM       = "vllm"
 	ProviderOpenRouter = "openrouter"
 	// ProviderOffline needs no network.
 	ProviderOffline = "offline"
@@ -93,12 +96,26 @@ func builtinProviders() Providers {
 		newProvider(ProviderOpenAI, "OpenAI", OpenAIAddress, "OPENAI_API_KEY", WireResponses),
 		newProvider(ProviderOllama, "Ollama", "http://127.0.0.1:11434/v1", "", WireChat),
 		newProvider(ProviderLMStudio, "LM Studio", "http://127.0.0.1:1234/v1", "", WireChat),
+		newProvider(ProviderLlamaCpp, "llama.cpp", "http://127.0.0.1:8080/v1", "", WireChat),
+		newProvider(ProviderVLLM, "vLLM", "http://127.0.0.1:8000/v1", "", WireChat),
 		newProvider(ProviderOpenRouter, "OpenRouter", "https://openrouter.ai/api/v1", "OPENROUTER_API_KEY", WireChat),
 		newProvider(ProviderOffline, "Offline", "", "", WireChat),
 	} {
 		providers[p.ID] = p
 	}
 	return providers
+}
+
+// LocalServers returns the built-in providers of programs that serve models on the user's machine.
+func LocalServers() []string {
+	return []string{ProviderOllama, ProviderLMStudio, ProviderLlamaCpp, ProviderVLLM}
+}
+
+// OnThisMachine reports whether the address of the provider is on this machine. The models of such a provider have the
+// names that the user gave them.
+func (p Provider) OnThisMachine() bool {
+	u, err := url.Parse(p.BaseURL)
+	return err == nil && isLoopback(strings.ToLower(u.Hostname()))
 }
 
 // providers adds the configured providers to the built-in ones. A setting of a built-in provider
@@ -147,13 +164,18 @@ func (c *Config) Summaries() []protocol.ModelProviderSummary {
 	for _, id := range sortedKeys(c.ModelProviders) {
 		p := c.ModelProviders[id]
 		s := protocol.ModelProviderSummary{ID: id, Name: p.Name, Settings: p.settings()}
-		if p.BaseURL != "" {
-			shown := redactText([]string{"base_url"}, p.BaseURL)
-			s.BaseURL = &shown
-		}
+		s.BaseURL = protocol.OrNil(c.ShownAddress(p))
 		out = append(out, s)
 	}
 	return out
+}
+
+// ShownAddress returns the address of a provider without secrets, or "".
+func (c *Config) ShownAddress(p Provider) string {
+	if p.BaseURL == "" {
+		return ""
+	}
+	return redactText([]string{"base_url"}, p.BaseURL)
 }
 
 // settings describes how requests to the provider are authenticated.
@@ -232,6 +254,37 @@ func (c *Config) APIKey(p Provider) (string, error) {
 		}
 	}
 	return p.BearerToken, nil
+}
+
+// KeyOf describes the key of a provider without its value.
+func (c *Config) KeyOf(p Provider) (key protocol.ModelProviderKey) {
+	place := func(present bool, source string) {
+		key.Present, key.Source = present, &source
+	}
+	switch value, _ := c.APIKey(p); { // a wrong value is absent here, and Ready returns its error
+	case p.EnvKey != "" && (value == "" || p.BearerToken == "" || c.getenv(p.EnvKey) != ""):
+		place(value != "", protocol.KeySourceEnvironment)
+		key.EnvKey, key.Needed = &p.EnvKey, new(true)
+	case value != "":
+		place(true, protocol.KeySourceConfiguration)
+	case hasKey(p.HTTPHeaders):
+		place(true, protocol.KeySourceConfiguration)
+	case hasKey(p.EnvHTTPHeaders):
+		headers, _ := c.headers(nil, p.EnvHTTPHeaders)
+		place(len(headers) > 0, protocol.KeySourceEnvironment)
+	}
+	return key
+}
+
+// hasKey reports whether one of the headers is a key, as far as its name shows.
+func hasKey(headers map[string]string) bool {
+	for name := range headers {
+		name = strings.ToLower(name)
+		if name == "authorization" || strings.Contains(name, "key") || strings.Contains(name, "token") {
+			return true
+		}
+	}
+	return false
 }
 
 // Headers returns the additional headers of requests to a provider. It omits headers from empty

@@ -63,7 +63,7 @@ func TestUnknownProvider(t *testing.T) {
 	require.NoError(t, err, "a request may name another provider")
 	_, err = c.Provider("nope")
 	require.EqualError(t, err,
-		"Model provider `nope` not found; choose one of lmstudio, mine, offline, ollama, openai, openrouter, or add [model_providers.nope] to "+file)
+		"Model provider `nope` not found; choose one of llamacpp, lmstudio, mine, offline, ollama, openai, openrouter, vllm, or add [model_providers.nope] to "+file)
 	requireKind(t, c.Ready("nope"), protocol.KindProviderNotFound)
 }
 

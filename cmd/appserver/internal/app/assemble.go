@@ -95,6 +95,12 @@ type assembly struct {
 	servers   *mcp.Pool
 	memory    *recall.Service
 	announcer *announcer
+	// providers answer prompts, by name.
+	providers map[string]model.Provider
+}
+
+func (a assembly) catalog() catalog {
+	return catalog{a.settings.config, a.settings.models, a.providers, a.settings.skills}
 }
 
 // assemble creates the server from its options.
@@ -117,7 +123,7 @@ func assemble(o *Options, log *zap.Logger) (*process, error) {
 	}
 	commands, settings := shell(c, local.home), newSetup(local, models.cache, confines)
 	a := assembly{settings: settings, server: srv, accounts: user, threads: threads, host: hostOf(srv, settings, commands),
-		announcer: newAnnouncer(commands, settings, log)}
+		announcer: newAnnouncer(commands, settings, log), providers: models.router.Providers}
 	a.memory = openMemory(c, local.home, network, models.router, a.host.Finder, &memoryNotices{server: srv})
 	servers := newServers(local, commands, network, newToolFiles(local.home, threads.exist))
 	a.servers = servers.pool
@@ -194,9 +200,10 @@ func newProcess(a assembly) (*process, error) {
 		return nil, err
 	}
 	e.Retain(RetentionOf(settings.config.Current().History))
+	work := newClientWork(srv, a.ports.Log)
 	methods := server.NewMethods(e, server.ServerHandlers{
-		Outbox: srv, Catalog: catalog{settings.config, settings.models, settings.skills}, RunInBackground: e.Background,
-		Accounts: a.accounts, ReplyThen: e.BackgroundThen, NextRequest: e.NextRequest,
+		Outbox: srv, Catalog: a.catalog(), RunInBackground: e.Background,
+		Accounts: a.accounts, ReplyThen: e.BackgroundThen, RunForClient: work.run, NextRequest: e.NextRequest,
 		Warnings: append(settings.startWarnings(), a.accounts.warning()...),
 		Home:     settings.home, Cwd: settings.cwd, Version: Version,
 		Started: time.Now(), Sandbox: settings.confinement, Platform: platform(), Terminal: terminal(os.Getenv),
@@ -206,13 +213,14 @@ func newProcess(a assembly) (*process, error) {
 	srv.Handle(server.Service{Handler: methods, Router: joined.Router(), Left: func(conn uint64) {
 		e.Disconnect(conn)
 		a.host.Gone(conn)
+		work.gone(conn)
 	}})
 	unwatch := settings.skills.watch(func() {
 		for _, conn := range srv.Clients() {
 			srv.Notify(conn, protocol.SkillsChangedNotification{})
 		}
 	})
-	return &process{assembly: a, engine: e, joined: joined, unwatch: unwatch}, nil
+	return &process{assembly: a, engine: e, joined: joined, unwatch: unwatch, work: work}, nil
 }
 
 // hostOf returns the handlers of files, searches and commands of clients. The runner is nil if commands of clients

@@ -52,9 +52,11 @@ func (t turns) Env(settings core.Settings) (core.TurnEnv, error) {
 		date, zone = "", ""
 	}
 	enforced := s.confinement().Enforced
+	provider := c.ProviderInfo(settings.Provider, settings.Model, listed.Window)
+	provider.CachedPriceRatio = c.Reported(s.reportedPrices).CachedPriceRatio(settings.Provider, settings.Model)
 	return core.TurnEnv{
 		Shell: workspace.Shell(os.Getenv), Date: date, Timezone: zone, Instructions: files,
-		Provider:   c.ProviderInfo(settings.Provider, settings.Model, listed.Window),
+		Provider:   provider,
 		Compaction: c.CompactionOf(settings.Provider, settings.Model, listed.Window),
 		Economy:    c.Context.Economy.Rules(),
 		MaxTurns:   c.History.MaxSize, Enforced: enforced, ConfinesReading: s.confinesReading(enforced),
