@@ -1,9 +1,12 @@
 // The settings of the next turn: model, effort, approval policy and mode.
 
-import * as app from "../store/app.ts";
+import { Icon } from "../lib/icons.tsx";
+import { visible } from "../lib/format.ts";
 import type { TurnChoice } from "../store/choice.ts";
+import { modelStore } from "../store/models.ts";
 import type { ThreadStore } from "../store/thread.ts";
 import type { AskForApproval } from "../wire/types.ts";
+import { openModelPicker } from "./modelpicker.tsx";
 
 /** policies are the approval policies, with what they mean. */
 export const policies: readonly [Extract<AskForApproval, string>, string][] = [
@@ -14,17 +17,13 @@ export const policies: readonly [Extract<AskForApproval, string>, string][] = [
 export function TurnOptions({ store, choice }: { store: ThreadStore; choice: TurnChoice }) {
 	const settings = store.settings.resumed.value;
 	const chosen = choice.model.value || settings?.model;
-	const models = app.models.value.filter((m) => !m.hidden && m.model !== settings?.model);
-	const efforts = app.models.value.find((m) => m.model === chosen)?.supportedReasoningEfforts ?? [];
+	const efforts = modelStore.models.value.find((m) => m.model === chosen)?.supportedReasoningEfforts ?? [];
 	return (
 		<span class="options">
-			{models.length > 0 && (
-				<select aria-label="Model of the next turn" title="Model" value={choice.model.value}
-					onChange={(e) => (choice.model.value = e.currentTarget.value)}>
-					<option value="">{settings?.model ?? "model"}</option>
-					{models.map((m) => <option value={m.model}>{m.displayName}</option>)}
-				</select>
-			)}
+			<button type="button" class="quiet" aria-label="Model of the next turn" aria-haspopup="dialog" title="Model"
+				disabled={!settings} onClick={() => openModelPicker(settings!, choice.model)}>
+				<span class="ellipsis">{visible(chosen ?? "model")}</span><Icon name="down" />
+			</button>
 			{efforts.length > 0 && (
 				<select aria-label="Effort of the next turn" title="Reasoning effort" value={choice.effort.value}
 					onChange={(e) => (choice.effort.value = e.currentTarget.value)}>

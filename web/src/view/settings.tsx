@@ -11,9 +11,10 @@ import { duration, visible } from "../lib/format.ts";
 import { Fields } from "./fields.tsx";
 import { McpServers } from "./mcp.tsx";
 import { Load } from "./parts.tsx";
+import { Setup } from "./setup.tsx";
 
 const views: readonly [string, ComponentType][] = [
-	["Settings", Fields], ["Configuration", Configuration], ["MCP servers", McpServers], ["Diagnostics", Diagnostics],
+	["Settings", Fields], ["Models", Setup], ["Configuration", Configuration], ["MCP servers", McpServers], ["Diagnostics", Diagnostics],
 ];
 
 /** Settings has the views of the settings. */
