@@ -16,7 +16,7 @@ import (
 // CheckPageOnly rejects flags that select another transport than the page.
 func (o *Options) CheckPageOnly() error {
 	if !o.transport.isStdio() || o.transport.web != "" {
-		return UsageError{errors.New("appserver web serves the page only: use appserver --listen URL --web IP:PORT for both")}
+		return UsageError{Err: errors.New("appserver web serves the page only: use appserver --listen URL --web IP:PORT for both")}
 	}
 	return nil
 }
@@ -32,7 +32,7 @@ func ServePage(s Streams, o *Options, at netip.AddrPort, opened func(*web.Page) 
 func (t *transport) openPage(srv *server.Server, home string) (*web.Page, error) {
 	at, err := web.ParseAddress(t.web)
 	if err != nil {
-		return nil, UsageError{err}
+		return nil, UsageError{Err: err}
 	}
 	return web.New(web.Options{Home: home, Address: at, Assets: assets.Assets(), Intake: t.intake,
 		Serve: func(ctx context.Context, c *listen.Client) error { return srv.ServeTransport(ctx, c) }})

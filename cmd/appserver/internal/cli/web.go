@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"appserver/cmd/appserver/internal/app"
+	"appserver/cmd/appserver/internal/cmdline"
 	"appserver/server/web"
 )
 
@@ -25,13 +26,39 @@ type pageCall struct {
 	noOpen  bool
 }
 
-// Web opens the workbench in a browser: the page of a running server of this home, or the page of a new
+// web opens the workbench in a browser: the page of a running server of this home, or the page of a new
 // server, which it runs.
-func Web(args []string, s app.Streams, o *app.Options) error {
-	c := &pageCall{Streams: s}
-	if err := c.parse(args, o); err != nil {
-		return err
+func (c commands) web() cmdline.Command {
+	return cmdline.Command{Name: "web", Group: groupStart,
+		Doc: "open the workbench, a page for browsers: of a running server of this home, or of a new one",
+		Define: func(flags *flag.FlagSet) cmdline.Run {
+			c.options.DefineShared(flags)
+			call := &pageCall{Streams: c.Streams}
+			address := flags.String("listen", "",
+				"serve the page on `IP:PORT` (default: open the page of a running server, or use a free port of 127.0.0.1)")
+			flags.BoolVar(&call.noOpen, "no-open", false, "print the file to open, and open no browser")
+			return func([]string) error {
+				if err := call.check(*address, c.options); err != nil {
+					return err
+				}
+				return call.open(c.options)
+			}
+		}}
+}
+
+func (c *pageCall) check(address string, o *app.Options) error {
+	if address != "" {
+		at, err := web.ParseAddress(address)
+		if err != nil {
+			return app.UsageError{Err: fmt.Errorf("--listen: %w", err)}
+		}
+		c.address = at
 	}
+	return o.CheckPageOnly()
+}
+
+// open opens the page of a running server, or of a new one.
+func (c *pageCall) open(o *app.Options) error {
 	home, err := app.CodexHome()
 	if err != nil {
 		return err
@@ -51,25 +78,6 @@ func Web(args []string, s app.Streams, o *app.Options) error {
 	return severalPages(running)
 }
 
-func (c *pageCall) parse(args []string, o *app.Options) error {
-	flags := flag.NewFlagSet("web", flag.ContinueOnError)
-	o.DefineShared(flags)
-	address := flags.String("listen", "",
-		"serve the page on `IP:PORT` (default: open the page of a running server, or use a free port of 127.0.0.1)")
-	flags.BoolVar(&c.noOpen, "no-open", false, "print the file to open, and open no browser")
-	if err := app.ParseFlags(flags, args, c.Streams, "web [flags]\n\nOpens the workbench in a browser: the page of a running server of this home, or of a new one."); err != nil {
-		return err
-	}
-	if *address != "" {
-		at, err := web.ParseAddress(*address)
-		if err != nil {
-			return app.UsageError{Err: fmt.Errorf("--listen: %w", err)}
-		}
-		c.address = at
-	}
-	return o.CheckPageOnly()
-}
-
 // serve runs a new server.
 func (c *pageCall) serve(o *app.Options) error {
 	at := c.address
@@ -81,7 +89,7 @@ func (c *pageCall) serve(o *app.Options) error {
 		if err != nil {
 			return err
 		}
-		c.open(file, func(err error) {
+		c.show(file, func(err error) {
 			if err != nil {
 				fmt.Fprintf(c.Err, "appserver: %v\n", err)
 			}
@@ -93,7 +101,7 @@ func (c *pageCall) serve(o *app.Options) error {
 // openRunning opens the page of a running server.
 func (c *pageCall) openRunning(t web.Ticket) error {
 	opened := make(chan error, 1)
-	c.open(t.File, func(err error) { opened <- err })
+	c.show(t.File, func(err error) { opened <- err })
 	if err := c.print(t, "The server was running already, so other flags have no effect."); err != nil {
 		return err
 	}
@@ -112,9 +120,9 @@ func (c *pageCall) print(t web.Ticket, note string) error {
 	return err
 }
 
-// open opens the file in a browser, and calls done with the error. A goroutine waits for the program that
+// show opens the file in a browser, and calls done with the error. A goroutine waits for the program that
 // opens it; a new session keeps Ctrl+C from the browser.
-func (c *pageCall) open(file string, done func(error)) {
+func (c *pageCall) show(file string, done func(error)) {
 	if c.noOpen {
 		done(nil)
 		return
