@@ -69,6 +69,7 @@ const (
 	KindSlashCommand       Kind = "slashCommand"
 	KindIndexUnavailable   Kind = "indexUnavailable"
 	KindMcpServer          Kind = "mcpServer"
+	KindAccount            Kind = "account"
 	KindCheckpointNotFound Kind = "checkpointNotFound"
 	KindCheckpointConflict Kind = "checkpointConflict"
 	KindCheckpointsOff     Kind = "checkpointsOff"

@@ -91,6 +91,10 @@ type Handler interface {
 	HooksList(to Caller, p *HooksListParams) error
 	GetAccount(to Caller, p *GetAccountParams) error
 	GetAuthStatus(to Caller, p *GetAuthStatusParams) error
+	LoginAccount(to Caller, p *LoginAccountParams) error
+	CancelLoginAccount(to Caller, p *CancelLoginAccountParams) error
+	LogoutAccount(to Caller, p *LogoutAccountParams) error
+	GetAccountRateLimits(to Caller, p *GetAccountRateLimitsParams) error
 	ExperimentalFeatureList(to Caller, p *ExperimentalFeatureListParams) error
 	CollaborationModeList(to Caller, p *CollaborationModeListParams) error
 	PermissionProfileList(to Caller, p *PermissionProfileListParams) error
@@ -413,9 +417,17 @@ func laterMethods() []Method {
 		method[HooksListParams, HooksListResponse]("hooks/list", Handler.HooksList,
 			"Lists hooks: none, because no hooks are run."),
 		method[GetAccountParams, GetAccountResponse]("account/read", Handler.GetAccount,
-			"Returns the account: none, and none is needed."),
+			"Returns the account of the user, and whether one is needed."),
 		method[GetAuthStatusParams, GetAuthStatusResponse]("getAuthStatus", Handler.GetAuthStatus,
-			"Returns the same as account/read, in an older form.").own(),
+			"Returns the kind of the login, and its token on request. It is an older form of account/read.").own(),
+		method[LoginAccountParams, LoginAccountResponse]("account/login/start", Handler.LoginAccount,
+			"Signs the user in. A login in the browser or with a code ends with account/login/completed."),
+		method[CancelLoginAccountParams, CancelLoginAccountResponse]("account/login/cancel", Handler.CancelLoginAccount,
+			"Cancels a login that waits for the user."),
+		method[LogoutAccountParams, Empty]("account/logout", Handler.LogoutAccount,
+			"Removes the login, and revokes its tokens."),
+		method[GetAccountRateLimitsParams, GetAccountRateLimitsResponse]("account/rateLimits/read",
+			Handler.GetAccountRateLimits, "Reads the limits of a ChatGPT account."),
 		method[ExperimentalFeatureListParams, ExperimentalFeatureListResponse]("experimentalFeature/list",
 			Handler.ExperimentalFeatureList,
 			"Lists the feature switches of the configuration."),
@@ -542,6 +554,11 @@ func ServerRequests() []ServerRequest {
 		reflect.TypeFor[DynamicToolCallParams](),
 		reflect.TypeFor[DynamicToolCallResponse](),
 		"Asks the client to run one of its tools.",
+	}, {
+		MethodClientTokens,
+		reflect.TypeFor[ChatgptAuthTokensRefreshParams](),
+		reflect.TypeFor[ChatgptAuthTokensRefreshResponse](),
+		"Asks the client that has given tokens of an account for other ones.",
 	}, {
 		MethodUserInput,
 		reflect.TypeFor[ToolRequestUserInputParams](),

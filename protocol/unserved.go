@@ -122,6 +122,11 @@ type unservedItemsList struct {
 	} `json:"deferOutput,omitempty"`
 }
 
+type unservedRateLimits struct {
+	ExcludeResetCreditDetails *bool `json:"excludeResetCreditDetails,omitempty"`
+	SupportsLunaReserve       *bool `json:"supportsLunaReserve,omitempty"`
+}
+
 type unservedMemoryStatus struct {
 	MinConsolidatedThreads *uint32 `json:"minConsolidatedThreads,omitempty"`
 }
@@ -194,6 +199,7 @@ var unserved = map[reflect.Type]reflect.Type{
 	reflect.TypeFor[McpServerToolCallParams]():    reflect.TypeFor[unservedEnvironment](),
 	reflect.TypeFor[McpResourceReadParams]():      reflect.TypeFor[unservedEnvironment](),
 	reflect.TypeFor[McpServerOauthLoginParams]():  reflect.TypeFor[unservedEnvironment](),
+	reflect.TypeFor[GetAccountRateLimitsParams](): reflect.TypeFor[unservedRateLimits](),
 	reflect.TypeFor[MemoryStatusParams]():         reflect.TypeFor[unservedMemoryStatus](),
 }
 

@@ -17,8 +17,10 @@ var unservedValues = map[string][2]string{
 	"InitializeCapabilities.explicitGatewayOauth": {`1`, `true`}, "InitializeCapabilities.extensions": {`[]`, `{}`},
 	"InitializeCapabilities.mcpServerOpenaiFormElicitation": {`"a"`, `true`},
 	"InitializeCapabilities.requestAttestation":             {`{}`, `true`}, "InitializeCapabilities.requiredHumanApproval": {`"a"`, `true`},
-	"MemoryStatusParams.minConsolidatedThreads": {`-1`, `1`},
-	"ThreadForkParams.attachToSource":           {`"a"`, `false`}, "ThreadForkParams.deferGoalContinuation": {`"a"`, `false`},
+	"GetAccountRateLimitsParams.excludeResetCreditDetails": {`"a"`, `true`},
+	"GetAccountRateLimitsParams.supportsLunaReserve":       {`1`, `true`},
+	"MemoryStatusParams.minConsolidatedThreads":            {`-1`, `1`},
+	"ThreadForkParams.attachToSource":                      {`"a"`, `false`}, "ThreadForkParams.deferGoalContinuation": {`"a"`, `false`},
 	"ThreadForkParams.experimentalDisablePredictionMcp": {`"a"`, `false`}, "ThreadForkParams.experimentalPredictionMode": {`1`, `false`},
 	"ThreadItemsListParams.deferOutput":          {`true`, `{"mcpToolCall":true}`},
 	"ThreadListParams.currentAccountOnly":        {`"a"`, `true`},
@@ -68,6 +70,8 @@ func unservedParams(kind string) (into any, required string) {
 		return &protocol.ThreadListParams{}, ``
 	case "ThreadItemsListParams":
 		return &protocol.ThreadItemsListParams{}, `"threadId":"a",`
+	case "GetAccountRateLimitsParams":
+		return &protocol.GetAccountRateLimitsParams{}, ``
 	}
 	return &protocol.MemoryStatusParams{}, ``
 }

@@ -9,8 +9,8 @@ import (
 // cloudMethods lists methods of the reference implementation that need its vendor's cloud or
 // desktop program. An entry that ends with a slash is a prefix.
 var cloudMethods = []string{
-	"account/bedrock/", "account/login/", "account/logout", "account/rateLimits/",
-	"account/sendAddCreditsNudgeEmail", "account/usage/",
+	"account/bedrock/", "account/gcp/", "account/rateLimitResetCredit/", "account/securitySetup/",
+	"account/sendAddCreditsNudgeEmail", "account/usage/", "account/workspaceMessages/", "accountSession/",
 	"app/", "feedback/", "marketplace/", "plugin/", "remoteControl/",
 	"skills/remote/", "thread/realtime/", "windowsSandbox/",
 }

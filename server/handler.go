@@ -69,6 +69,8 @@ type Catalog interface {
 type ServerHandlers struct {
 	Outbox  *Server
 	Catalog Catalog
+	// Accounts has the login of the user.
+	Accounts Accounts
 	// Warnings describe settings without effect. Each new client is notified of them.
 	Warnings []string
 	// Home is CODEX_HOME. Version is the version of this program.
@@ -77,6 +79,10 @@ type ServerHandlers struct {
 	Started time.Time
 	// RunInBackground replies to a request from another goroutine.
 	RunInBackground func(to protocol.Caller, answer func() (any, error)) error
+	// ReplyThen does the same, and calls the function that answer returns after the reply.
+	ReplyThen func(to protocol.Caller, answer func() (any, func(), error)) error
+	// NextRequest returns a new id for a request to a client.
+	NextRequest func() uint64
 	// OriginatorOverride replaces the names of clients in rollouts and for providers, unless
 	// it is empty.
 	OriginatorOverride string

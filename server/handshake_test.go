@@ -94,7 +94,7 @@ func TestMethodTable(t *testing.T) {
 	for _, m := range protocol.Methods() {
 		require.False(t, isCloudMethod(m.Name), m.Name)
 	}
-	for _, name := range []string{"plugin/list", "account/logout", "thread/realtime/start", "windowsSandbox/readiness"} {
+	for _, name := range []string{"plugin/list", "account/usage/read", "thread/realtime/start", "windowsSandbox/readiness"} {
 		require.True(t, isCloudMethod(name), name)
 	}
 	for _, name := range []string{"account/logouts", "account/read", "app", "thread/realtimes"} {

@@ -67,18 +67,6 @@ func (h ServerHandlers) ModelProviderCapabilitiesRead(
 	return nil
 }
 
-// GetAccount returns no account, because this server has no login.
-func (h ServerHandlers) GetAccount(to protocol.Caller, p *protocol.GetAccountParams) error {
-	h.Outbox.Reply(to, protocol.GetAccountResponse{})
-	return nil
-}
-
-// GetAuthStatus returns no authentication method, because this server has no login.
-func (h ServerHandlers) GetAuthStatus(to protocol.Caller, p *protocol.GetAuthStatusParams) error {
-	h.Outbox.Reply(to, protocol.GetAuthStatusResponse{})
-	return nil
-}
-
 // ExperimentalFeatureList returns the feature switches of the configuration.
 func (h ServerHandlers) ExperimentalFeatureList(to protocol.Caller, p *protocol.ExperimentalFeatureListParams) error {
 	data, next, err := listPage(h.Catalog.Features(), p.Cursor, p.Limit)

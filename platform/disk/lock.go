@@ -1,7 +1,9 @@
 package disk
 
 import (
+	"context"
 	"errors"
+	"fmt"
 	"io"
 	"time"
 )
@@ -28,6 +30,29 @@ func LockWithin(disk FS, path string, mode LockMode, timeout time.Duration) (io.
 		lock, err := disk.Lock(path, mode)
 		if err == nil || !errors.Is(err, ErrHeld) || time.Now().After(end) {
 			return lock, err
+		}
+	}
+}
+
+// longRetryInterval is the time between two attempts to take a lock that can be held for long.
+const longRetryInterval = 10 * time.Millisecond
+
+// LockContext waits for an exclusive lock until ctx is done, or for the given time. Its holder may wait for a network.
+func LockContext(ctx context.Context, disk FS, path string, timeout time.Duration) (io.Closer, error) {
+	for end := time.Now().Add(timeout); ; {
+		lock, err := disk.Lock(path, Exclusive)
+		switch {
+		case err == nil:
+			return lock, nil
+		case !errors.Is(err, ErrHeld):
+			return nil, Wrap("lock", path, err)
+		case time.Now().After(end):
+			return nil, fmt.Errorf("another process holds %s for more than %s: end it, and try again", path, timeout)
+		}
+		select {
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		case <-time.After(longRetryInterval):
 		}
 	}
 }

@@ -132,6 +132,15 @@ func (t *Transport) Via(u *url.URL) string {
 	return ""
 }
 
+// ProxyOf returns the host and port of the proxy of requests to a URL, and its variable, or "".
+func (t *Transport) ProxyOf(u *url.URL) (host, variable string, err error) {
+	via, err := t.env.read().of(u)
+	if via == nil || err != nil {
+		return "", "", err
+	}
+	return via.Host, via.variable, nil
+}
+
 // CloseIdleConnections closes the connections that no request uses.
 func (t *Transport) CloseIdleConnections() { t.next().CloseIdleConnections() }
 

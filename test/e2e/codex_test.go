@@ -93,7 +93,7 @@ func TestCodexRejectsUnknownCommands(t *testing.T) {
 	t.Parallel()
 	codex := asCodex(t)
 	for args, message := range map[string]string{
-		"": "run codex app-server", "exec hello": "unknown command", "login": "no accounts", "app-server --bogus": "-bogus",
+		"": "run codex app-server", "exec hello": "unknown command", "login extra": "unexpected argument", "login --api-key sk-x": "visible to other", "app-server --bogus": "-bogus",
 		"--bogus app-server": "-bogus", "app-server extra": "unexpected argument", "app-server exec": "unexpected argument",
 		"app-server generate-ts": "--out DIR is missing", "app-server --listen foo": "expected stdio://",
 	} {

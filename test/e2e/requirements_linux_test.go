@@ -66,7 +66,6 @@ func TestRequirementsThatCannotBeObeyedStartNoThread(t *testing.T) {
 	t.Parallel()
 	for _, file := range []struct{ name, text, problem string }{
 		{"requirements.toml", "enforce_residency = \"us\"\n", "enforce_residency is a requirement that this server cannot obey"},
-		{"requirements.toml", "allowed_login_methods = [\"chatgpt\"]\n", "allowed_login_methods is a requirement"},
 		{"requirements.toml", "[rules]\nprefix_rules = [{pattern = [7], decision = \"forbidden\"}]\n", "rules.prefix_rules"},
 		{"managed_config.toml", "sandbox_mode = \"read-only\"\n", "managed_config.toml is not read by this server"},
 	} {

@@ -84,11 +84,12 @@ func TestReferenceSchemaAcceptsSession(t *testing.T) {
 		{"match":"fail","error":{"status":401,"message":"no"}},
 		{"match":"fail","error":{"status":429,"message":"slow down","retryAfterMs":1}}]}`), 0o600))
 	var lines []conform.Line
+	recordLine := func(direction, line string) {
+		lines = append(lines, conform.Line{Number: len(lines) + 1, FromServer: direction == "<-", Message: []byte(line)})
+	}
 	dialRecorded := func() *apptest.Client {
 		c := apptest.StartServer(t, home)
-		c.OnLine = func(direction, line string) {
-			lines = append(lines, conform.Line{Number: len(lines) + 1, FromServer: direction == "<-", Message: []byte(line)})
-		}
+		c.OnLine = recordLine
 		c.Initialize()
 		return c
 	}
@@ -161,8 +162,37 @@ func TestReferenceSchemaAcceptsSession(t *testing.T) {
 	forkAndRevert(c, id)
 	cutAndArchive(c, id)
 	c.Close()
+	signIn(t, recordLine)
 	conforms(t, referenceSchemas(t), lines)
 	require.Empty(t, neverWritten(lines), "the session lacks methods")
+}
+
+// signIn signs in at the vendor of models in each way, and out.
+func signIn(t *testing.T, record func(direction, line string)) {
+	s := apptest.StartIssuer(t)
+	s.Limits = map[string]string{"X-Codex-Primary-Used-Percent": "12.5"}
+	c := apptest.StartProcess(t, s.Env(apptest.ServerCommand(t, s.Home(t))))
+	c.OnLine = record
+	c.Initialize()
+	waiting := gjson.ParseBytes(c.Call("account/login/start", apptest.Object{"type": "chatgpt"}))
+	c.Call("account/login/cancel", apptest.Object{"loginId": waiting.Get("loginId").Str})
+	c.Call("account/login/start", apptest.Object{"type": "chatgptDeviceCode"})
+	c.UntilMethod("account/updated")
+	c.Call("account/read", apptest.Object{"refreshToken": true})
+	c.Call("account/rateLimits/read", nil)
+	c.Turn(c.StartThread(apptest.Object{"ephemeral": true}), "hello")
+	c.Call("account/logout", nil)
+	c.Call("account/login/start", apptest.Object{"type": "apiKey", "apiKey": "sk-x"})
+	c.Call("account/read", apptest.Object{})
+	_, first, _ := s.Issue()
+	c.Call("account/login/start", apptest.Object{"type": "chatgptAuthTokens", "accessToken": first, "chatgptAccountId": "acct-1"})
+	s.Expire()
+	_, second, _ := s.Issue()
+	c.OnRequest = func(apptest.Message) any {
+		return apptest.Object{"accessToken": second, "chatgptAccountId": "acct-1"}
+	}
+	c.Turn(c.StartThread(apptest.Object{"ephemeral": true}), "hello")
+	c.Close()
 }
 
 // logIn logs in at an MCP server.

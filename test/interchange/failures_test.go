@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"os/exec"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -97,10 +98,16 @@ func startOurs(t *testing.T, home string) *apptest.Client { return apptest.Start
 // startReference starts the reference without connections to its vendor.
 func startReference(t *testing.T, home string) *apptest.Client {
 	t.Helper()
+	return apptest.Connect(t, referenceCommand(t, home), nil)
+}
+
+// referenceCommand returns a command that runs the reference implementation.
+func referenceCommand(t *testing.T, home string) *exec.Cmd {
+	t.Helper()
 	path := os.Getenv("REFERENCE_BINARY")
 	require.NotEmpty(t, path, "set REFERENCE_BINARY to the program of the reference implementation")
-	return apptest.Connect(t, apptest.ProcessCommand(t, home, path, "app-server",
-		"-c", "analytics.enabled=false", "-c", "features.apps=false", "-c", "features.plugins=false"), nil)
+	return apptest.ProcessCommand(t, home, path, "app-server",
+		"-c", "analytics.enabled=false", "-c", "features.apps=false", "-c", "features.plugins=false")
 }
 
 // streamSeen are the observations of a turn by a client and a provider.

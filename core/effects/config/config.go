@@ -26,6 +26,8 @@ type Source struct {
 	Provider string
 	// Getenv reads the environment; nil is an empty one.
 	Getenv func(string) string
+	// Login reports whether the user is signed in; nil is signed out. The error states why a login cannot be used.
+	Login func() (bool, error)
 }
 
 // Config holds the effective settings. Pointers are nil and strings empty if nothing is set and no
@@ -39,6 +41,16 @@ type Config struct {
 	ModelProviders Providers `key:"model_providers"`
 	// OpenAIBaseURL replaces the address of the built-in provider openai.
 	OpenAIBaseURL string `key:"openai_base_url"`
+
+	// AuthStore is where the login of the user is stored.
+	AuthStore string `key:"cli_auth_credentials_store" oneof:"file keyring auto ephemeral"`
+	// ForcedLoginMethod and ForcedWorkspaces restrict logins. They are empty if any is permitted.
+	ForcedLoginMethod string    `key:"forced_login_method" oneof:"api chatgpt"`
+	ForcedWorkspaces  OneOrMore `key:"forced_chatgpt_workspace_id"`
+	// ChatGPTBaseURL replaces the address of the vendor's backend.
+	ChatGPTBaseURL string `key:"chatgpt_base_url"`
+	// AccountHosts are hosts and proxies that may get the login of the user, beside the hosts of the vendor.
+	AccountHosts []string `key:"account_hosts"`
 
 	ApprovalPolicy        protocol.AskForApproval    `key:"approval_policy"`
 	ApprovalsReviewer     protocol.ApprovalsReviewer `key:"approvals_reviewer"`
@@ -139,6 +151,7 @@ type Config struct {
 
 	home     string
 	getenv   func(string) string
+	login    func() (bool, error)
 	redactor *redact.Redactor
 	layers   []*layer // the weakest first
 	root     *node
@@ -317,6 +330,7 @@ func defaults() *Config {
 		McpServers:          McpServers{},
 		McpStartupGrace:     2 * time.Second,
 		McpCredentialsStore: "auto",
+		AuthStore:           storeInFile,
 		Compat:              Compat{TurnCompletedFloor: 50 * time.Millisecond},
 	}
 }
@@ -365,7 +379,11 @@ func (o Source) build(file *layer) (*Config, error) {
 	if err != nil {
 		return nil, err
 	}
-	return build(o.Home, getenv, layers, project{}, required)
+	c, err := build(o.Home, getenv, layers, project{}, required)
+	if c != nil {
+		c.login = o.Login
+	}
+	return c, err
 }
 
 // rejectOverride returns the first of the errors in err as an error for the client.
@@ -459,6 +477,7 @@ func (c *Config) check(d *decoder) {
 	}
 	refused(c.root, d.problem)
 	c.checkProviders(d)
+	c.checkAccount(d)
 	c.checkServers(d)
 	c.checkPrices(d)
 	c.checkFleet(d)

@@ -114,7 +114,7 @@ var ownTests = map[string]bool{"permissions": true, "default_permissions": true}
 func isOwnKey(key string) bool {
 	first, rest, _ := strings.Cut(key, ".")
 	switch first {
-	case "history", "context", "compat", "compaction", "memory", "index", "store", "fleet", "checkpoints", "model_prices":
+	case "history", "account_hosts", "context", "compat", "compaction", "memory", "index", "store", "fleet", "checkpoints", "model_prices":
 		return true
 	}
 	ofProvider := []string{"cached_price_ratio", "cache_retention_secs", "script", "extra_body", "max_output_tokens", "models",

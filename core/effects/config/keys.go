@@ -25,7 +25,7 @@ var ignoredKeys = sync.OnceValue(func() map[string]bool { return keySet(stableKe
 var otherIgnoredKeys = []string{
 	"agents", "allow_symlinked_codex_home", "apps",
 	"apps_mcp_product_sku", "audio", "auto_review", "background_terminal_max_timeout",
-	"chatgpt_base_url", "check_for_update_on_startup", "cli_auth_credentials_store",
+	"check_for_update_on_startup",
 	"daybreak", "disable_paste_burst",
 	"experimental_compact_prompt_file", "experimental_realtime_start_instructions",
 	"experimental_realtime_webrtc_call_base_url",
@@ -43,7 +43,7 @@ var otherIgnoredKeys = []string{
 	"model_providers.*.auth", "model_providers.*.aws", "model_providers.*.capabilities",
 	"model_providers.*.credential_file", "model_providers.*.gateway_oauth",
 	"model_providers.*.location", "model_providers.*.model_catalog_url",
-	"model_providers.*.project_id", "model_providers.*.requires_openai_auth",
+	"model_providers.*.project_id",
 	"model_providers.*.supports_standalone_web_search",
 	"model_providers.*.supports_websockets",
 	"model_providers.*.websocket_connect_timeout_ms", "notice",

@@ -40,6 +40,7 @@ var userOnly = [][]string{
 	{"checkpoints", "max_files"}, {"checkpoints", "max_bytes"},
 	{"mcp_oauth_credentials_store"}, {"mcp_oauth_callback_port"}, {"mcp_oauth_callback_url"},
 	{"shell_environment_policy", "ignore_default_excludes"}, {"shell_environment_policy", "keep"},
+	{"cli_auth_credentials_store"}, {"forced_login_method"}, {"forced_chatgpt_workspace_id"}, {accountHosts},
 }
 
 // project is the project of a folder, and what its files set.
@@ -114,7 +115,7 @@ func (c *Config) inFolder(cwd string, over *layer) (*Config, error) {
 	if out == c {
 		return c, nil
 	}
-	out.base = c
+	out.base, out.login = c, c.login
 	out.Warnings = slices.DeleteFunc(out.Warnings, func(w string) bool {
 		return slices.Contains(c.Warnings, w)
 	})

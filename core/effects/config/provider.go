@@ -21,6 +21,9 @@ const (
 	ProviderOffline = "offline"
 )
 
+// OpenAIAddress is the address of the provider openai, for API keys.
+const OpenAIAddress = "https://api.openai.com/v1"
+
 // The APIs of providers.
 const (
 	WireChat      = "chat"
@@ -43,6 +46,8 @@ type Provider struct {
 	EnvKeyInstructions string `key:"env_key_instructions"`
 	// BearerToken is an API key in the file itself; EnvKey has precedence.
 	BearerToken string `key:"experimental_bearer_token"`
+	// RequiresOpenAIAuth is set if the login of the user authorizes requests. The provider openai needs no such setting.
+	RequiresOpenAIAuth bool `key:"requires_openai_auth"`
 	// WireAPI is the API of the provider: WireResponses or WireChat. The default of configured
 	// providers is WireResponses, as in the reference implementation.
 	WireAPI     string            `key:"wire_api" oneof:"chat responses"`
@@ -85,7 +90,7 @@ func newProvider(id, name, baseURL, envKey, wireAPI string) Provider {
 func builtinProviders() Providers {
 	providers := Providers{}
 	for _, p := range []Provider{
-		newProvider(ProviderOpenAI, "OpenAI", "https://api.openai.com/v1", "OPENAI_API_KEY", WireResponses),
+		newProvider(ProviderOpenAI, "OpenAI", OpenAIAddress, "OPENAI_API_KEY", WireResponses),
 		newProvider(ProviderOllama, "Ollama", "http://127.0.0.1:11434/v1", "", WireChat),
 		newProvider(ProviderLMStudio, "LM Studio", "http://127.0.0.1:1234/v1", "", WireChat),
 		newProvider(ProviderOpenRouter, "OpenRouter", "https://openrouter.ai/api/v1", "OPENROUTER_API_KEY", WireChat),
@@ -186,6 +191,8 @@ func (c *Config) Ready(name string) error {
 	switch {
 	case err != nil:
 		return protocol.Refuse(protocol.KindProviderNotReady, "model provider %s cannot be used: %v", name, err)
+	case c.UsesAccount(p):
+		return c.signedIn(p)
 	case p.EnvKey != "" && key == "":
 		return c.noKey(p)
 	}

@@ -20,8 +20,6 @@ type refusal struct {
 var refusals = []refusal{
 	{[]string{"profile"}, always,
 		"profiles are not applied: move the settings of the profile to the top of the file, and remove this key"},
-	{[]string{"forced_login_method"}, isWord("chatgpt"),
-		"this server has no ChatGPT login, and uses API keys: set it to \"api\", or remove it"},
 	{[]string{"experimental_thread_store_endpoint"}, always,
 		"threads are stored on this machine or in the database of [store]: remove it"},
 	{[]string{"features", "network_proxy"}, isOn, refusedFeature},
@@ -43,8 +41,6 @@ const refusedFeature = "this server does not have the restriction: remove it, an
 
 func always(any) bool { return true }
 
-func isWord(word string) func(any) bool { return func(value any) bool { return value == word } }
-
 func otherThan(word string) func(any) bool { return func(value any) bool { return value != word } }
 
 // isOn reports whether a feature is on: by true, or by a table without enabled = false.
@@ -63,9 +59,6 @@ func refused(root *node, problem func(n *node, path []string, format string, arg
 		})
 	}
 	checkSkills(root, problem)
-	if n := root.find("forced_login_method"); n != nil && !slices.Contains([]any{"api", "chatgpt"}, n.plain()) {
-		problem(n, []string{"forced_login_method"}, "expected \"api\" or \"chatgpt\"")
-	}
 }
 
 // checkSkills requires the rows that turn skills off to be whole.

@@ -16,7 +16,9 @@ type requirements struct {
 	file string
 	// policies, sandboxes and searches are the allowed words, or nil for all.
 	policies, sandboxes, searches []string
-	rules                         core.CommandRules
+	// logins and workspaces are the allowed kinds of logins and workspaces of ChatGPT accounts, or nil for all.
+	logins, workspaces []string
+	rules              core.CommandRules
 	// problem is the reason why no thread starts, or "".
 	problem string
 }
@@ -25,7 +27,7 @@ type requirements struct {
 var withoutEffect = []string{
 	"allow_managed_hooks_only", "apps", "plugins", "marketplaces", "computer_use", "browser_use", "in_app_browser",
 	"application", "allow_remote_control", "allow_appshots", "allow_browser_and_computer_use",
-	"allowed_chatgpt_workspaces", "guardian_policy_config", "guardian_extra_policy", "windows", "otel",
+	"guardian_policy_config", "guardian_extra_policy", "windows", "otel",
 }
 
 // requirementFiles are files of an administrator that this server does not read. Threads do not start beside them.
@@ -70,7 +72,9 @@ func (r *requirements) key(key string, n *node) (err error) {
 	case "allowed_approvals_reviewers":
 		err = r.includes(n, key, "user")
 	case "allowed_login_methods":
-		err = r.includes(n, key, "api")
+		r.logins, err = words(n, key)
+	case "allowed_chatgpt_workspaces":
+		r.workspaces, err = words(n, key)
 	case "rules":
 		r.addRules(n)
 	default:

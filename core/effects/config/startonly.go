@@ -24,6 +24,13 @@ func (l *layer) readAtStart() (warnings []string) {
 	if l == nil {
 		return nil
 	}
+	for _, key := range accountKeys {
+		if l.root.find(key...) != nil {
+			warnings = append(warnings, fmt.Sprintf(
+				"config.%s has no effect on a thread: the login is the same for all threads; set it in config.toml",
+				strings.Join(key, ".")))
+		}
+	}
 	for _, s := range startOnly {
 		for _, key := range l.root.matching(strings.Split(s.key, ".")) {
 			if !providerKeysOfThreads[key[len(key)-1]] {

@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -49,6 +50,8 @@ type Endpoint struct {
 	Learned func(notice string)
 	// Identity names the client of requests; nil names this program.
 	Identity *Identity
+	// Account authorizes requests by a login; nil authorizes none. Without a login the APIKey counts.
+	Account Account
 	// Transport sends the requests; nil means http.DefaultTransport. Client.Close closes its idle connections.
 	Transport http.RoundTripper
 	// Problem is the reason why no request can be made, or nil.
@@ -88,8 +91,16 @@ type Client struct {
 	urlErr   error
 	client   *http.Client
 	redact   *strings.Replacer
-	shown    string       // the URL as messages may show it
 	made     atomic.Int32 // the software of the endpoint
+	granted  granted
+}
+
+// granted has facts of the latest grants.
+type granted struct {
+	sync.Mutex
+	// secrets are removed from errors. url is that of the latest request, or nil.
+	secrets []string
+	url     *url.URL
 }
 
 // NewClient returns the provider of an endpoint. If the endpoint is not usable, every Stream fails
@@ -107,9 +118,7 @@ func newClient(e Endpoint, path ...string) *Client {
 		e.IdleTimeout = defaultIdleTimeout
 	}
 	c := &Client{endpoint: e, client: &http.Client{Transport: e.Transport, CheckRedirect: stayAtHome}, redact: redactor(e)}
-	if c.url, c.urlErr = requestURL(e, path...); c.urlErr == nil {
-		c.shown = shownURL(c.url)
-	}
+	c.url, c.urlErr = requestURL(e, path...)
 	if e.Problem != nil {
 		c.urlErr = e.Problem
 	}
@@ -128,7 +137,7 @@ func stayAtHome(req *http.Request, via []*http.Request) error {
 	return nil
 }
 
-func (c *Client) withoutSecrets(b []byte) []byte { return []byte(c.redact.Replace(string(b))) }
+func (c *Client) withoutSecrets(b []byte) []byte { return []byte(c.redacted(string(b))) }
 
 // Close closes idle connections. It does not affect pending requests.
 func (c *Client) Close() { c.client.CloseIdleConnections() }
@@ -184,7 +193,7 @@ func (c *Client) learn(p *core.Prompt, obeyed *refusal.Demands, err error, emit 
 	if change.Notice == "" {
 		return false
 	}
-	reason := excerpt.FirstRunes(excerpt.Line(c.redact.Replace(r.Text)), 200)
+	reason := excerpt.FirstRunes(excerpt.Line(c.redacted(r.Text)), 200)
 	notice := fmt.Sprintf("%s Model %s, provider %s: %s", change.Notice, p.Model, c.endpoint.Name, reason)
 	if !change.Quiet {
 		emit(core.Piece{Kind: core.PieceNotice, Text: notice})
@@ -195,15 +204,33 @@ func (c *Client) learn(p *core.Prompt, obeyed *refusal.Demands, err error, emit 
 	return true
 }
 
-// attempt sends the prompt once. modelError converts its errors.
+// attempt sends the prompt. If the endpoint rejects the login, attempt sends the prompt with other credentials.
+// modelError converts its errors.
 func (c *Client) attempt(ctx context.Context, p *core.Prompt, emit func(core.Piece)) (core.Answer, error) {
 	if c.urlErr != nil {
 		return core.Answer{}, &requestError{c.urlErr}
 	}
+	t, err := c.target(ctx, nil, c.wire.Path()...)
+	for tries := 1; err == nil; tries++ {
+		answer, failed := c.attemptAt(ctx, t, p, emit)
+		if tries == maxGrants || !isUnauthorized(failed) {
+			return answer, failed
+		}
+		var next *target
+		if next, err = c.next(ctx, t, c.wire.Path()...); err == nil && next == nil {
+			return answer, failed
+		}
+		t = next
+	}
+	return core.Answer{}, err
+}
+
+// attemptAt sends the prompt once.
+func (c *Client) attemptAt(ctx context.Context, t *target, p *core.Prompt, emit func(core.Piece)) (core.Answer, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	x := &exchange{provider: c, idle: newIdle(c.endpoint.IdleTimeout, cancel),
-		pieces: &joiner{emit: emit}}
+	x := &exchange{provider: c, target: t, idle: newIdle(c.endpoint.IdleTimeout, cancel),
+		pieces: &joiner{emit: emit}, thread: p.ThreadID, session: p.SessionID}
 	if c.IsLocal() {
 		x.idle.awaitPrompt(c.promptTimeout())
 	}

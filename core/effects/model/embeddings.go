@@ -125,7 +125,7 @@ func (e *Embeddings) request(ctx context.Context, texts []string) ([][]float32, 
 		return nil, err
 	case err != nil:
 		return nil, &requestError{fmt.Errorf("the answer of %s is no list of vectors (%w): check base_url and the model",
-			e.provider.shown, err)}
+			shownURL(e.provider.latest()), err)}
 	}
 	return e.order(answer.Data, len(texts))
 }
@@ -134,8 +134,8 @@ func (e *Embeddings) request(ctx context.Context, texts []string) ([][]float32, 
 // keeps the order of the response.
 func (e *Embeddings) order(data []openai.Embedding, texts int) ([][]float32, error) {
 	if len(data) != texts {
-		return nil, &requestError{fmt.Errorf("%s gave %d vectors for %d texts: check the model", e.provider.shown, len(data),
-			texts)}
+		return nil, &requestError{fmt.Errorf("%s gave %d vectors for %d texts: check the model",
+			shownURL(e.provider.latest()), len(data), texts)}
 	}
 	given, placed := make([][]float32, texts), make([][]float32, texts)
 	indexed := true

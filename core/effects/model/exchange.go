@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"appserver/core"
+	"appserver/protocol"
 )
 
 // settleTime is how long what follows a finish_reason is awaited, and the body of
@@ -23,15 +24,18 @@ const errorBodyLimit = 64 << 10
 // exchange is one request and its answer.
 type exchange struct {
 	provider *Client
+	target   *target
 	idle     *idle
 	answer   *http.Response
 	body     *eventBody
 	pieces   *joiner
+	// thread and session are the ids of the prompt, or "".
+	thread, session string
 }
 
 // Endpoint returns the endpoint and the URL of the request.
 func (x *exchange) Endpoint() (e Endpoint, url string) {
-	return x.provider.endpoint, x.provider.url.String()
+	return x.target.endpoint, x.target.url.String()
 }
 
 // ReportsProgress reports whether the endpoint is known to report how far it has read the prompt.
@@ -85,6 +89,7 @@ func (x *exchange) Do(req *http.Request) (*http.Response, error) {
 		return nil, &connectError{idleCause(req.Context(), err)}
 	}
 	x.provider.recogniseHeader(res.Header)
+	x.provider.report(res.Header)
 	reader := &idleReader{src: res.Body, idle: x.idle, before: x.pieces.flush}
 	if res.StatusCode < 200 || res.StatusCode > 299 {
 		defer res.Body.Close()
@@ -98,13 +103,25 @@ func (x *exchange) Do(req *http.Request) (*http.Response, error) {
 
 // amend sets the endpoint's URL and headers in a request.
 func (x *exchange) amend(req *http.Request) {
-	req.URL = x.provider.url
+	req.URL = x.target.url
 	x.provider.endpoint.Identity.sign(req.Header)
 	// A nil value is not sent. It permits the transport to resend the request on a new connection after a
 	// kept connection turns out to be closed.
 	req.Header["Idempotency-Key"] = nil
-	for name, value := range x.provider.endpoint.Headers {
+	if x.target.grant != nil {
+		x.name(req.Header)
+	}
+	for name, value := range x.target.endpoint.Headers {
 		req.Header.Set(name, value)
+	}
+}
+
+// name names the thread in a request of an account, as the reference implementation does.
+func (x *exchange) name(h http.Header) {
+	h.Set("Version", protocol.Level)
+	if x.thread != "" {
+		h.Set("Thread-Id", x.thread)
+		h.Set("Session-Id", cmp.Or(x.session, x.thread))
 	}
 }
 

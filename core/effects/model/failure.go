@@ -135,6 +135,9 @@ func (c *Client) modelError(err error) *core.ModelError {
 	if c.endpoint.NotFound != "" && lacksPath(err) && m.Info.Kind != protocol.ErrorModelNotFound {
 		m.Message += ". " + c.endpoint.NotFound
 	}
+	if c.endpoint.Account != nil && isUnauthorized(err) {
+		m.Message += ". " + signInAdvice
+	}
 	if r := refusalOf(err); r != nil {
 		m.Encrypted = r.OfEncrypted()
 		m.Retry = m.Retry && !r.OfTemplate()
@@ -142,16 +145,19 @@ func (c *Client) modelError(err error) *core.ModelError {
 			m.Message = strings.TrimSuffix(m.Message, ".") + ". " + storeAdvice
 		}
 	}
-	m.Message = c.redact.Replace(m.Message)
-	m.Details = c.redact.Replace(m.Details)
+	m.Message = c.redacted(m.Message)
+	m.Details = c.redacted(m.Details)
 	return m
 }
 
 // source returns the provider for messages. A proxy is part of it if it can answer instead of the provider.
 func (c *Client) source() source {
-	from := source{name: c.endpoint.Name, url: c.shown}
-	if c.url != nil && c.url.Scheme == "http" {
-		from.via = viaOf(c.endpoint.Transport, c.url)
+	from := source{name: c.endpoint.Name}
+	if u := c.latest(); u != nil {
+		from.url = shownURL(u)
+		if u.Scheme == "http" {
+			from.via = viaOf(c.endpoint.Transport, u)
+		}
 	}
 	return from
 }
@@ -159,6 +165,9 @@ func (c *Client) source() source {
 // storeAdvice is for providers that refuse store: false.
 const storeAdvice = "The server sends store: false, so that the provider keeps no conversation, and never leaves it out by " +
 	"itself. If the provider keeps none anyway, set omit_store = true for it in config.toml"
+
+// signInAdvice is for providers that reject a login, or the key in its place.
+const signInAdvice = "Sign in again: run `appserver login`, or call account/login/start"
 
 // lacksPath reports whether an error is the status of a path that the endpoint does not serve.
 func lacksPath(err error) bool {

@@ -26,6 +26,15 @@ func (i *Identity) Originator() string {
 	return ""
 }
 
+// Sign adds the name to headers, by their names.
+func (i *Identity) Sign(headers map[string]string) {
+	h := http.Header{}
+	i.sign(h)
+	for name := range h {
+		headers[name] = h.Get(name)
+	}
+}
+
 // sign adds the client's name to a request.
 func (i *Identity) sign(h http.Header) {
 	var client *identity

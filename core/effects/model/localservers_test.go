@@ -186,7 +186,7 @@ func (l *loading) Models(ctx context.Context) ([]core.ListedModel, error) {
 func TestWindowAfterTheFirstAnswer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := &loading{}
-		c := model.NewModelCache(map[string]model.Lister{"p": p}, nil)
+		c := model.NewModelCache(map[string]model.Lister{"p": p}, nil, func() uint64 { return 0 })
 		c.Await("p")
 		require.Equal(t, core.ListedModel{ID: "a", Loads: true}, c.Model("p", "a"))
 		require.EqualValues(t, 9000, c.Answered("p", "a").Window)
@@ -207,7 +207,7 @@ func TestTurnsDoNotWaitLongForLists(t *testing.T) {
 		s.Answered("p", "a")
 		require.Zero(t, time.Since(began))
 		require.Zero(t, p.asked)
-		near := model.NewModelCache(map[string]model.Lister{"near": nearLister{p}}, nil)
+		near := model.NewModelCache(map[string]model.Lister{"near": nearLister{p}}, nil, func() uint64 { return 0 })
 		defer near.Close()
 		near.Await("near")
 		require.Equal(t, 500*time.Millisecond, time.Since(began))

@@ -26,6 +26,7 @@ type ModelCache struct {
 	listers  map[string]Lister
 	lists    map[string]*modelList
 	windows  *Windows
+	logins   func() uint64
 	ctx      context.Context
 	stop     context.CancelFunc
 	requests sync.WaitGroup
@@ -34,9 +35,10 @@ type ModelCache struct {
 // modelList is the cached list of a provider.
 type modelList struct {
 	models []core.ListedModel
-	// until is the time after which the list is requested again. busy is set during a request.
-	// waiting holds the callbacks to call after it.
+	// until is the time after which the list is requested again, and login the state of the account of the latest
+	// request. busy is set during a request. waiting holds the callbacks to call after it.
 	until   time.Time
+	login   uint64
 	busy    bool
 	waiting []func([]core.ListedModel)
 	// listed is set after the first request. settled has the models that have answered, and whose windows were
@@ -45,9 +47,10 @@ type modelList struct {
 	settled map[string]bool
 }
 
-// NewModelCache returns a cache of the lists of providers. The learned windows may be nil.
-func NewModelCache(listers map[string]Lister, learned *Windows) *ModelCache {
-	c := &ModelCache{listers: listers, lists: map[string]*modelList{}, windows: learned}
+// NewModelCache returns a cache of the lists of providers. The learned windows may be nil. Lists are requested again
+// after logins, the number of logins and logouts so far, has changed.
+func NewModelCache(listers map[string]Lister, learned *Windows, logins func() uint64) *ModelCache {
+	c := &ModelCache{listers: listers, lists: map[string]*modelList{}, windows: learned, logins: logins}
 	c.ctx, c.stop = context.WithCancel(context.Background())
 	return c
 }
@@ -57,7 +60,7 @@ func NewModelCache(listers map[string]Lister, learned *Windows) *ModelCache {
 func (c *ModelCache) List(provider string, then func([]core.ListedModel)) {
 	c.mu.Lock()
 	l := c.listLocked(provider)
-	if l == nil || !l.busy && time.Now().Before(l.until) {
+	if l == nil || !l.busy && c.isValidLocked(l) {
 		var known []core.ListedModel
 		if l != nil {
 			known = l.models
@@ -180,7 +183,7 @@ func isLocalLister(l Lister) bool {
 func (c *ModelCache) Refresh(provider string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if l := c.listLocked(provider); l != nil && time.Now().After(l.until) {
+	if l := c.listLocked(provider); l != nil && !c.isValidLocked(l) {
 		c.requestLocked(provider, l)
 	}
 }
@@ -207,11 +210,16 @@ func (c *ModelCache) listLocked(provider string) *modelList {
 	return c.lists[provider]
 }
 
+// isValidLocked reports whether a list need not be requested again.
+func (c *ModelCache) isValidLocked(l *modelList) bool {
+	return time.Now().Before(l.until) && l.login == c.logins()
+}
+
 func (c *ModelCache) requestLocked(provider string, l *modelList) {
 	if l.busy {
 		return
 	}
-	l.busy = true
+	l.busy, l.login = true, c.logins()
 	lister := c.listers[provider]
 	c.requests.Go(func() {
 		ctx, cancel := context.WithTimeout(c.ctx, listTimeout)

@@ -39,17 +39,13 @@ type Lister interface {
 func (c *Client) Models(ctx context.Context) ([]core.ListedModel, error) {
 	models, err := c.list(ctx)
 	if err != nil {
-		return nil, fmt.Errorf("the models of provider %q: %w", c.endpoint.Name, errors.New(c.redact.Replace(err.Error())))
+		return nil, fmt.Errorf("the models of provider %q: %w", c.endpoint.Name, errors.New(c.redacted(err.Error())))
 	}
 	return models, nil
 }
 
 func (c *Client) list(ctx context.Context) ([]core.ListedModel, error) {
-	u, err := requestURL(c.endpoint, "models")
-	if err != nil {
-		return nil, err
-	}
-	body, err := c.ask(ctx, http.MethodGet, u, nil)
+	body, err := c.askModels(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -72,21 +68,47 @@ func (c *Client) list(ctx context.Context) ([]core.ListedModel, error) {
 	return models, nil
 }
 
+// askModels requests the list. If the endpoint rejects the login, it uses other credentials.
+func (c *Client) askModels(ctx context.Context) ([]byte, error) {
+	t, err := c.target(ctx, nil, "models")
+	for tries := 1; err == nil; tries++ {
+		if t.grant != nil {
+			query := t.url.Query()
+			query.Set("client_version", protocol.Level)
+			t.url.RawQuery = query.Encode()
+		}
+		body, failed := c.askAt(ctx, t.endpoint, http.MethodGet, t.url, nil)
+		if tries == maxGrants || !isUnauthorized(failed) {
+			return body, failed
+		}
+		var next *target
+		if next, err = c.next(ctx, t, "models"); err == nil && next == nil {
+			return body, failed
+		}
+		t = next
+	}
+	return nil, err
+}
+
 // ask sends a request beside those for answers, and returns the body of the response.
 func (c *Client) ask(ctx context.Context, method string, u *url.URL, content []byte) ([]byte, error) {
+	return c.askAt(ctx, c.endpoint, method, u, content)
+}
+
+func (c *Client) askAt(ctx context.Context, e Endpoint, method string, u *url.URL, content []byte) ([]byte, error) {
 	req, err := http.NewRequestWithContext(ctx, method, u.String(), bytes.NewReader(content))
 	if err != nil {
 		return nil, err
 	}
-	c.endpoint.Identity.sign(req.Header)
+	e.Identity.sign(req.Header)
 	req.Header.Set("Accept", "application/json")
 	if content != nil {
 		req.Header.Set("Content-Type", "application/json")
 	}
-	if c.endpoint.APIKey != "" {
-		req.Header.Set("Authorization", "Bearer "+c.endpoint.APIKey)
+	if e.APIKey != "" {
+		req.Header.Set("Authorization", "Bearer "+e.APIKey)
 	}
-	for name, value := range c.endpoint.Headers {
+	for name, value := range e.Headers {
 		req.Header.Set(name, value)
 	}
 	res, err := c.client.Do(req)
@@ -96,15 +118,30 @@ func (c *Client) ask(ctx context.Context, method string, u *url.URL, content []b
 	defer res.Body.Close()
 	c.recogniseHeader(res.Header)
 	if res.StatusCode != http.StatusOK {
-		return nil, fmt.Errorf("unexpected status %d from %s", res.StatusCode, shownURL(req.URL))
+		return nil, &askError{statusError{res.StatusCode, res.Header, nil}, shownURL(req.URL)}
 	}
 	return io.ReadAll(io.LimitReader(res.Body, listLimit))
 }
+
+// askError is a status other than 200 of a request beside those for answers.
+type askError struct {
+	status statusError
+	url    string
+}
+
+// Error returns the status and the address.
+func (e *askError) Error() string {
+	return fmt.Sprintf("unexpected status %d from %s", e.status.status, e.url)
+}
+
+// Unwrap returns the status.
+func (e *askError) Unwrap() error { return &e.status }
 
 // listed is a model in the forms of providers of Chat Completions. All have the id. The other facts
 // have a name of its own with each provider.
 type listed struct {
 	ID          string          `json:"id"`
+	Slug        string          `json:"slug"` // the vendor's list for ChatGPT accounts
 	Name        loose[string]   `json:"name"`
 	DisplayName loose[string]   `json:"display_name"`
 	Description loose[string]   `json:"description"`
@@ -173,7 +210,10 @@ func parseModels(body []byte) (models []core.ListedModel, made software, err err
 	seen := map[string]bool{}
 	for _, row := range rows {
 		var m listed
-		if protocol.Unmarshal(row, &m) != nil || m.ID == "" || len(m.ID) > maxID || seen[m.ID] {
+		if protocol.Unmarshal(row, &m) != nil {
+			continue
+		}
+		if m.ID = cmp.Or(m.ID, m.Slug); m.ID == "" || len(m.ID) > maxID || seen[m.ID] {
 			continue
 		}
 		seen[m.ID] = true

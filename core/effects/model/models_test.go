@@ -160,7 +160,7 @@ func shelved(s *model.ModelCache) func() []string {
 func bubble(t *testing.T, test func(t *testing.T, s *model.ModelCache, p *fakeLister)) {
 	synctest.Test(t, func(t *testing.T) {
 		p := &fakeLister{answers: make(chan []core.ListedModel, 1)}
-		s := model.NewModelCache(map[string]model.Lister{"p": p}, nil)
+		s := model.NewModelCache(map[string]model.Lister{"p": p}, nil, func() uint64 { return 0 })
 		test(t, s, p)
 		s.Close()
 	})
@@ -325,7 +325,7 @@ func TestShelfAsksEachProvider(t *testing.T) {
 		silent, quick := &fakeLister{answers: make(chan []core.ListedModel)},
 			&fakeLister{answers: make(chan []core.ListedModel, 1)}
 		quick.answers <- []core.ListedModel{{ID: "q", Window: 3}}
-		s := model.NewModelCache(map[string]model.Lister{"silent": silent, "quick": quick}, nil)
+		s := model.NewModelCache(map[string]model.Lister{"silent": silent, "quick": quick}, nil, func() uint64 { return 0 })
 		waits := true
 		s.List("silent", func([]core.ListedModel) { waits = false })
 		var ids []core.ListedModel

@@ -14,6 +14,7 @@ import (
 	"go.uber.org/zap"
 
 	"appserver/core"
+	"appserver/core/effects/account"
 	"appserver/core/effects/checkpoint"
 	"appserver/core/effects/config"
 	"appserver/core/effects/host"
@@ -41,6 +42,9 @@ type localHome struct {
 	cwd    string
 	// rollouts are the files of the threads.
 	rollouts *rollout.Store
+	// account is the login of the user. identity names the client in its requests, and in those to providers.
+	account  *account.Account
+	identity *model.Identity
 	log      *zap.Logger
 }
 
@@ -54,15 +58,18 @@ func loadHome(o *Options, log *zap.Logger) (*localHome, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the working directory does not exist: %w", err)
 	}
+	local := &localHome{home: home, cwd: cwd, rollouts: rollout.NewStore(rollout.OS(), home),
+		identity: &model.Identity{}, log: log}
+	local.rollouts.SnapshotVersion = program()
 	source := config.Source{Home: home, System: config.SystemFile, Overrides: o.Overrides, Provider: o.Provider,
-		Getenv: os.Getenv}
+		Getenv: os.Getenv, Login: func() (bool, error) { return signedIn(local.account) }}
 	c, err := config.Load(source)
 	if err != nil {
 		return nil, err
 	}
-	rollouts := rollout.NewStore(rollout.OS(), home)
-	rollouts.SnapshotVersion = program()
-	return &localHome{config: config.NewLive(source, c), home: home, cwd: cwd, rollouts: rollouts, log: log}, nil
+	local.config = config.NewLive(source, c)
+	local.account = openAccount(local.config, home, local.identity)
+	return local, nil
 }
 
 // Config returns the configuration that the options and the files select.
@@ -79,6 +86,7 @@ type assembly struct {
 	// settings are those of threads, and the ports Config and Defaults.
 	settings *setup
 	server   *server.Server
+	accounts *accounts
 	host     *host.Host
 	threads  *openedStore
 	// ports are the ports of the engine. They lead to the parts beside them.
@@ -97,8 +105,9 @@ func assemble(o *Options, log *zap.Logger) (*process, error) {
 	}
 	confines := newConfinement(local.home, log)
 	confines.prepare()
-	c, network, identity := local.config.Current(), httpclient.New(os.Getenv), &model.Identity{}
-	models, err := openModels(c, local.home, network, identity, log)
+	c, network, srv := local.config.Current(), httpclient.New(os.Getenv), server.New(log)
+	user := &accounts{localHome: local, server: srv}
+	models, err := openModels(local, network, user)
 	if err != nil {
 		return nil, err
 	}
@@ -106,9 +115,8 @@ func assemble(o *Options, log *zap.Logger) (*process, error) {
 	if err != nil {
 		return nil, err
 	}
-	commands, srv := shell(c, local.home), server.New(log)
-	settings := newSetup(local, models.cache, identity, confines)
-	a := assembly{settings: settings, server: srv, threads: threads, host: hostOf(srv, settings, commands),
+	commands, settings := shell(c, local.home), newSetup(local, models.cache, confines)
+	a := assembly{settings: settings, server: srv, accounts: user, threads: threads, host: hostOf(srv, settings, commands),
 		announcer: newAnnouncer(commands, settings, log)}
 	a.memory = openMemory(c, local.home, network, models.router, a.host.Finder, &memoryNotices{server: srv})
 	servers := newServers(local, commands, network, newToolFiles(local.home, threads.exist))
@@ -188,7 +196,8 @@ func newProcess(a assembly) (*process, error) {
 	e.Retain(RetentionOf(settings.config.Current().History))
 	methods := server.NewMethods(e, server.ServerHandlers{
 		Outbox: srv, Catalog: catalog{settings.config, settings.models, settings.skills}, RunInBackground: e.Background,
-		Warnings: settings.startWarnings(),
+		Accounts: a.accounts, ReplyThen: e.BackgroundThen, NextRequest: e.NextRequest,
+		Warnings: append(settings.startWarnings(), a.accounts.warning()...),
 		Home:     settings.home, Cwd: settings.cwd, Version: Version,
 		Started: time.Now(), Sandbox: settings.confinement, Platform: platform(), Terminal: terminal(os.Getenv),
 		OriginatorOverride: originatorOverride(), OnClient: settings.identity.Set, Fleet: joined.Diagnose,

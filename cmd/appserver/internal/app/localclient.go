@@ -67,7 +67,7 @@ func OpenLocalClient(o *Options, log *zap.Logger) (*LocalClient, error) {
 	if err != nil {
 		return nil, err
 	}
-	settings := newSetup(local, &model.ModelCache{}, &model.Identity{}, newConfinement(home, log))
+	settings := newSetup(local, &model.ModelCache{}, newConfinement(home, log))
 	c := &LocalClient{Home: home, Store: local.rollouts, Redactor: settings.Current().Redactor,
 		Threads: threads.threads, threads: threads, answers: make(chan answer, 1), elsewhere: map[string]*remote.Server{}}
 	c.engine = engine.New(engine.Parts{

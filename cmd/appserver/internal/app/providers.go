@@ -22,23 +22,22 @@ type models struct {
 	cache  *model.ModelCache
 }
 
-// openModels returns the models of all configured providers. The identity names the client in requests.
-func openModels(c *config.Config, home string, network *httpclient.Environment, identity *model.Identity,
-	log *zap.Logger) (models, error) {
+// openModels returns the models of all configured providers.
+func openModels(local *localHome, network *httpclient.Environment, user *accounts) (models, error) {
 	windows := &model.Windows{}
-	clients, err := providers(c, home, network, identity, windows, log)
+	clients, err := providers(local, network, user, windows)
 	if err != nil {
 		return models{}, err
 	}
-	cache := model.NewModelCache(model.Listers(clients), windows)
+	cache := model.NewModelCache(model.Listers(clients), windows, user.changes.Load)
 	return models{cache: cache, router: &model.Router{Providers: clients, Fallback: chat.Render,
 		Window: func(provider, name string) int64 { return cache.Answered(provider, name).Window }}}, nil
 }
 
 // providers returns the clients of all configured providers. They note the windows that errors state.
-func providers(c *config.Config, home string, network *httpclient.Environment, client *model.Identity,
-	windows *model.Windows, log *zap.Logger) (map[string]model.Provider, error) {
-	clients := map[string]model.Provider{}
+func providers(local *localHome, network *httpclient.Environment, user *accounts,
+	windows *model.Windows) (map[string]model.Provider, error) {
+	c, clients := local.config.Current(), map[string]model.Provider{}
 	for id, p := range c.ModelProviders {
 		if id == offline.Name {
 			continue
@@ -48,13 +47,13 @@ func providers(c *config.Config, home string, network *httpclient.Environment, c
 		clients[id] = model.NewClient(model.Endpoint{
 			Name: id, BaseURL: p.BaseURL, APIKey: key, Query: p.QueryParams, Headers: headers,
 			Transport: network.Transport(), Problem: cmp.Or(err, wrong),
-			IdleTimeout: p.StreamIdleTimeout, NotFound: wireAdvice(p), Identity: client,
+			IdleTimeout: p.StreamIdleTimeout, NotFound: wireAdvice(p), Identity: local.identity, Account: user.of(p),
 			Window:  func(name string, tokens int64) { windows.Learn(id, name, tokens) },
-			Learned: func(notice string) { log.Info("the form of requests changed", zap.String("notice", notice)) },
+			Learned: func(notice string) { local.log.Info("the form of requests changed", zap.String("notice", notice)) },
 			Extra:   extraOf(p.ExtraBody, p.MaxOutputTokens), ModelExtra: modelExtra(p),
 		}, wireOf(p))
 	}
-	script, err := offlineScript(c.ModelProviders[offline.Name].Script, home)
+	script, err := offlineScript(c.ModelProviders[offline.Name].Script, local.home)
 	if err != nil {
 		return nil, err
 	}

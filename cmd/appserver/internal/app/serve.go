@@ -174,7 +174,7 @@ func (p *process) close(listeners []clientListener) error {
 	}
 	err = errors.Join(err, p.server.Drain(ctx), awaitClients(ctx, listeners))
 	p.joined.Close()
-	err = errors.Join(err, p.threads.Close(ctx))
+	err = errors.Join(err, p.threads.Close(ctx), p.accounts.account.Close(ctx))
 	if err = errors.Join(err, p.closeMemory(ctx)); err != nil {
 		p.settings.log.Warn("the shutdown is incomplete", zap.Error(err))
 	}

@@ -23,8 +23,6 @@ type setup struct {
 	*localHome
 	models *model.ModelCache
 	skills *skills
-	// identity names the client in requests to providers.
-	identity *model.Identity
 	// confinement reports whether the kernel confines commands.
 	confinement func() protocol.SandboxDiagnostics
 	// confinesReading reports whether the kernel confines commands that only read. enforced is that it confines all.
@@ -34,8 +32,8 @@ type setup struct {
 }
 
 // newSetup returns the settings with models and with the probes of the kernel.
-func newSetup(local *localHome, models *model.ModelCache, identity *model.Identity, confines *confinement) *setup {
-	return &setup{localHome: local, models: models, identity: identity, confinement: confines.diagnose,
+func newSetup(local *localHome, models *model.ModelCache, confines *confinement) *setup {
+	return &setup{localHome: local, models: models, confinement: confines.diagnose,
 		confinesReading: confines.confinesReading, skills: &skills{home: local.home, userHome: os.Getenv("HOME")}}
 }
 

@@ -151,23 +151,26 @@ func (p *player) start() {
 
 // unconfinedSetup returns settings for a home on a system that confines no commands.
 func unconfinedSetup(live *config.Live, home, cwd string) *setup {
+	identity := &model.Identity{}
 	return &setup{
 		localHome: &localHome{config: live, home: home, cwd: cwd, rollouts: rollout.NewStore(rollout.OS(), home),
-			log: zap.NewNop()},
-		models: &model.ModelCache{}, skills: &skills{home: home}, identity: &model.Identity{},
+			identity: identity, account: openAccount(live, home, identity), log: zap.NewNop()},
+		models: &model.ModelCache{}, skills: &skills{home: home},
 		confinement: unconfined, confinesReading: func(bool) bool { return true }}
 }
 
 // assemblyOf completes the ports of an engine with fake tools and the configured models.
 func assemblyOf(t *testing.T, settings *setup, threads *openedStore, ports engine.Parts) assembly {
 	c, srv := settings.config.Current(), server.New(settings.log)
-	models, err := openModels(c, settings.home, httpclient.New(os.Getenv), settings.identity, settings.log)
+	user := &accounts{localHome: settings.localHome, server: srv}
+	models, err := openModels(settings.localHome, httpclient.New(os.Getenv), user)
 	require.NoError(t, err)
 	ports.Threads, ports.Config, ports.Defaults = threads.threads, settings, settings
 	ports.Model, ports.Tokens = models.router, token.New()
 	ports.Tools, ports.Outbox, ports.Clients, ports.Log = fakeTools{}, outboxOf(srv), clientsOf(srv), settings.log
 	ports.Version, ports.CompletedFloor = protocol.Level, c.Compat.TurnCompletedFloor
-	return assembly{settings: settings, server: srv, host: hostOf(srv, settings, nil), threads: threads, ports: ports}
+	return assembly{settings: settings, server: srv, accounts: user, host: hostOf(srv, settings, nil), threads: threads,
+		ports: ports}
 }
 
 // openThreads opens the threads of the home, or those of its database.

@@ -162,14 +162,20 @@ func argumentWords(args string) []string {
 // form returns the name of a command with its arguments.
 func (c *Command) form() string { return strings.TrimSpace(c.Name + " " + c.Args) }
 
-// Form returns the form of a command of the program, such as "appserver web". It reports false if the table does not
-// have the command.
+// Form returns the shortest form of a command of the program, such as "appserver web". It reports false if the table
+// does not have the command.
 func (p *Program) Form(name string) (string, bool) {
 	c := p.Root.nested(name)
 	if c == nil {
 		return "", false
 	}
-	return p.Root.Name + " " + c.form(), true
+	words := []string{p.Root.Name, name}
+	for word := range strings.FieldsSeq(c.Args) {
+		if !strings.HasPrefix(word, "[") {
+			words = append(words, word)
+		}
+	}
+	return strings.Join(words, " "), true
 }
 
 // choices is a value with words that the completion offers.

@@ -6,9 +6,4 @@
 // another login.
 //
 // [Store.Lock] keeps other processes from refreshing the same login.
-//
-// # Goroutines
-//
-// Each call of the keyring has one, which blocks on the keyring and ends with its answer. The caller waits for a
-// few seconds. A keyring that did not answer is not called again for minutes, so few of them remain.
 package credentials

@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -24,8 +23,7 @@ const (
 	// maxFile bounds the size of the file, in bytes.
 	maxFile = 16 << 20
 	// lockTime bounds the wait for a lock. A holder may wait for a response of a server.
-	lockTime          = time.Minute
-	lockRetryInterval = 20 * time.Millisecond
+	lockTime = time.Minute
 )
 
 // file is the file with logins in a home.
@@ -130,23 +128,7 @@ func (f file) lock(ctx context.Context, name string) (io.Closer, error) {
 	if err := f.disk.MkdirAll(folder, 0o700); err != nil {
 		return nil, disk.Wrap("create", folder, err)
 	}
-	path := filepath.Join(folder, name)
-	for end := time.Now().Add(lockTime); ; {
-		lock, err := f.disk.Lock(path, disk.Exclusive)
-		switch {
-		case err == nil:
-			return lock, nil
-		case !errors.Is(err, disk.ErrHeld):
-			return nil, disk.Wrap("lock", path, err)
-		case time.Now().After(end):
-			return nil, fmt.Errorf("another process holds %s for more than %s: end it, and try again", path, lockTime)
-		}
-		select {
-		case <-ctx.Done():
-			return nil, context.Cause(ctx)
-		case <-time.After(lockRetryInterval):
-		}
-	}
+	return disk.LockContext(ctx, f.disk, filepath.Join(folder, name), lockTime)
 }
 
 // lockName returns the name of the lock of a login.

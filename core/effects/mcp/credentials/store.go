@@ -7,6 +7,7 @@ import (
 	"io"
 
 	"appserver/platform/disk"
+	system "appserver/platform/keyring"
 )
 
 // The values of mcp_oauth_credentials_store.
@@ -21,7 +22,7 @@ const (
 type Store struct {
 	mode    string
 	file    file
-	keyring *keyring
+	keyring keyring
 }
 
 // New returns the store of a home. Mode is one of the constants.
@@ -31,6 +32,9 @@ func New(home, mode string) *Store {
 
 // WithMode returns a store of the same home with another mode.
 func (s *Store) WithMode(mode string) *Store { return &Store{mode, s.file, s.keyring} }
+
+// On returns a store of the same home on another disk.
+func (s *Store) On(fs disk.FS) *Store { return &Store{s.mode, file{s.file.home, fs}, s.keyring} }
 
 // Load returns the login at a server, or nil if there is none.
 func (s *Store) Load(server, url string) (*Login, error) {
@@ -42,7 +46,7 @@ func (s *Store) Load(server, url string) (*Login, error) {
 		return l, err
 	}
 	l, fileErr := s.file.load(server, url)
-	if l == nil && fileErr == nil && !errors.Is(err, errNoKeyring) {
+	if l == nil && fileErr == nil && !errors.Is(err, system.ErrNone) {
 		return nil, err // the login may be in the keyring
 	}
 	return l, fileErr
@@ -62,7 +66,7 @@ func (s *Store) Save(l *Login) error {
 		return err
 	}
 	// An older entry of the keyring would hide the one of the file.
-	if _, removed := s.keyring.remove(l.Server, l.URL); removed != nil && !errors.Is(removed, errNoKeyring) {
+	if _, removed := s.keyring.remove(l.Server, l.URL); removed != nil && !errors.Is(removed, system.ErrNone) {
 		return err
 	}
 	return s.file.save(l)
@@ -84,7 +88,7 @@ func (s *Store) Remove(server, url string) (bool, error) {
 	switch {
 	case fileErr != nil:
 		return inRing, fileErr
-	case err != nil && s.mode == Auto && !errors.Is(err, errNoKeyring):
+	case err != nil && s.mode == Auto && !errors.Is(err, system.ErrNone):
 		return inFile, fmt.Errorf("the keyring may still have the login: %w", err)
 	}
 	return inRing || inFile, nil

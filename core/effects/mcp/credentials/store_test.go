@@ -24,7 +24,7 @@ func sample() *Login {
 func withKeyring(t *testing.T, mode string) *Store {
 	system.MockInit()
 	s := New(t.TempDir(), mode)
-	s.keyring.present = func() bool { return true }
+	s.keyring.Present = func() bool { return true }
 	return s
 }
 
@@ -146,7 +146,7 @@ func TestARefreshStaysInThePlaceOfTheLogin(t *testing.T) {
 
 func TestWithoutAKeyringAutoUsesTheFile(t *testing.T) {
 	s := New(t.TempDir(), Auto)
-	s.keyring.present = func() bool { return false }
+	s.keyring.Present = func() bool { return false }
 	require.NoError(t, s.Add(sample()))
 	require.FileExists(t, s.file.path())
 	removed, err := s.Remove("docs", "https://docs.example/mcp")
@@ -156,7 +156,7 @@ func TestWithoutAKeyringAutoUsesTheFile(t *testing.T) {
 
 func TestADemandedKeyringThatIsMissingIsAnError(t *testing.T) {
 	s := New(t.TempDir(), Keyring)
-	s.keyring.present = func() bool { return false }
+	s.keyring.Present = func() bool { return false }
 	for _, err := range []error{s.Add(sample()), second(s.Load("docs", "u")), second(s.Remove("docs", "u"))} {
 		require.ErrorContains(t, err, "no keyring of the system answers")
 	}
@@ -175,7 +175,7 @@ func TestASilentKeyringDoesNotBlock(t *testing.T) {
 	defer l.Close()
 	t.Setenv("DBUS_SESSION_BUS_ADDRESS", "unix:path="+socket)
 	s := New(t.TempDir(), Auto)
-	s.keyring.limit = 50 * time.Millisecond
+	s.keyring.Limit = 50 * time.Millisecond
 	require.NoError(t, s.Add(sample()))
 	began := time.Now()
 	for range 100 {

@@ -46,7 +46,7 @@ type Attempt struct {
 	state     string
 	verifier  string
 	scopes    []string
-	callback  *callback
+	port      *port
 	ctx       context.Context
 	cancel    context.CancelCauseFunc
 	claimed   sync.Once
@@ -87,13 +87,13 @@ func (l *Logins) Begin(ctx context.Context, s Server, scopes []string, within ti
 	}
 	go func() {
 		defer end()
-		a.callback.serve(a)
+		a.port.serve(a)
 		select {
 		case <-a.done:
 		case <-a.ctx.Done():
 			a.finish(context.Cause(a.ctx))
 		}
-		a.callback.close()
+		a.port.Close()
 	}()
 	return a, nil
 }
@@ -133,13 +133,13 @@ func (a *Attempt) prepare(scopes []string) (err error) {
 	if a.found, err = a.logins.discover(a.ctx, a.server); err != nil {
 		return err
 	}
-	if a.callback, err = listen(a.server, a.found.issuer.NamesIssuer); err != nil {
+	if a.port, err = listen(a.server, a.found.issuer.NamesIssuer); err != nil {
 		return err
 	}
-	a.Redirect = a.callback.redirect
+	a.Redirect = a.port.redirect
 	a.scopes = a.found.requested(a.server, scopes)
 	if a.client, err = a.found.clientFor(a.ctx, a.server, a.Redirect, a.scopes); err != nil {
-		a.callback.close()
+		a.port.Close()
 		return err
 	}
 	if a.server.Resource != "" {

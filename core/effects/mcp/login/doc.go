@@ -24,7 +24,7 @@
 //
 // # Goroutines
 //
-// Each attempt has one that waits for the user, the time limit or the end of its context, and one that answers the
-// browser; both end with the attempt. Each refresh has one, which blocks on the lock and on the authorization server
-// for at most refreshTime. It continues if the request that needs it is cancelled.
+// Each attempt has one that waits for the user, the time limit or the end of its context, and ends with the attempt.
+// Each refresh has one, which blocks on the lock and on the authorization server for at most refreshTime. It continues
+// if the request that needs it is cancelled.
 package login

@@ -106,11 +106,51 @@ func (l *Logins) refreshLocked(ctx context.Context, s Server, stale string) (str
 	return "", fmt.Errorf("the login at the MCP server `%s` cannot be refreshed: %w", s.Name, err)
 }
 
-// refresh replaces the tokens of a login, and stores them before they are used.
+// refresh replaces the tokens of a login, and stores them before they are used. If they cannot be stored, the next
+// refresh stores them, because the authorization server may have ended the former ones.
 func (l *Logins) refresh(ctx context.Context, s Server, login *credentials.Login) (code string, err error) {
+	next := l.takeUnstored(login)
+	if next == nil {
+		if next, code, err = l.renew(ctx, s, login); err != nil {
+			return code, err
+		}
+	}
+	if err := l.Store.Save(next); err != nil {
+		l.mu.Lock()
+		l.unstored[credentials.Key(next.Server, next.URL)] = unstored{login.RefreshToken, next}
+		l.mu.Unlock()
+		return "", fmt.Errorf("the new tokens cannot be stored: %w", err)
+	}
+	*login = *next
+	l.remember(login)
+	return "", nil
+}
+
+// unstored is a refreshed login that could not be stored. of is the refresh token that was used for it.
+type unstored struct {
+	of    string
+	login *credentials.Login
+}
+
+// takeUnstored returns the refreshed form of a stored login that could not be stored, or nil.
+func (l *Logins) takeUnstored(stored *credentials.Login) *credentials.Login {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	key := credentials.Key(stored.Server, stored.URL)
+	u := l.unstored[key]
+	delete(l.unstored, key)
+	if u.login == nil || u.of != stored.RefreshToken {
+		return nil
+	}
+	return u.login
+}
+
+// renew returns a login with the tokens of the authorization server in place of those of a login.
+func (l *Logins) renew(ctx context.Context, s Server, login *credentials.Login) (
+	next *credentials.Login, code string, err error) {
 	d, err := l.rediscover(ctx, s, login)
 	if err != nil {
-		return "", err
+		return nil, "", err
 	}
 	c := client{id: login.ClientID, secret: login.ClientSecret}
 	if s.ClientID != "" {
@@ -119,16 +159,12 @@ func (l *Logins) refresh(ctx context.Context, s Server, login *credentials.Login
 	token, err := d.request(ctx, d.config(c), "", oauth2.SetAuthURLParam("grant_type", "refresh_token"),
 		oauth2.SetAuthURLParam("refresh_token", login.RefreshToken), oauth2.SetAuthURLParam("resource", d.resource))
 	if err != nil {
-		return explain(err)
+		code, err = explain(err)
+		return nil, code, err
 	}
-	next := *login
-	update(&next, token)
-	if err := l.Store.Save(&next); err != nil {
-		return "", fmt.Errorf("the new tokens cannot be stored: %w", err)
-	}
-	*login = next
-	l.remember(login)
-	return "", nil
+	next = new(*login)
+	update(next, token)
+	return next, "", nil
 }
 
 // rediscover returns the authorization server that issued the tokens. The MCP server cannot name another one.

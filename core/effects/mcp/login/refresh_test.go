@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -15,6 +16,7 @@ import (
 
 	"appserver/core/effects/mcp/credentials"
 	"appserver/core/effects/mcp/login"
+	"appserver/platform/disk"
 )
 
 func (r *rig) entry() gjson.Result {
@@ -228,4 +230,39 @@ func TestKeyringFailuresAreStated(t *testing.T) {
 	require.False(t, errors.As(err, new(*login.RequiredError)))
 	require.Equal(t, login.StatusUnknown,
 		login.New(login.Options{Store: credentials.New(r.home, credentials.Keyring)}).Status(t.Context(), r.server))
+}
+
+// fullDisk is a disk on which no file can be made while full is set. It overrides OpenFile.
+type fullDisk struct {
+	disk.FS
+	full atomic.Bool
+}
+
+// OpenFile rejects files for writing, other than locks.
+func (d *fullDisk) OpenFile(name string, flag int, perm os.FileMode) (disk.File, error) {
+	if d.full.Load() && flag&os.O_CREATE != 0 && !strings.HasSuffix(name, ".lock") {
+		return nil, errors.New("no space left on device")
+	}
+	return d.FS.OpenFile(name, flag, perm)
+}
+
+// TestTokensOfARefreshSurviveAFullDisk: the authorization server accepts a refresh token once, so tokens that could not
+// be stored are stored by the next request.
+func TestTokensOfARefreshSurviveAFullDisk(t *testing.T) {
+	r := newRig(t)
+	d := &fullDisk{FS: disk.OS()}
+	r.logins = login.New(login.Options{Store: credentials.New(r.home, credentials.File).On(d)})
+	r.login()
+	r.service.Expire()
+	d.full.Store(true)
+	for range 2 {
+		_, err := r.get(r.logins)
+		require.ErrorContains(t, err, "no space left")
+	}
+	d.full.Store(false)
+	_, err := r.get(r.logins)
+	require.NoError(t, err)
+	require.Equal(t, 1, r.service.Count("refresh_token", 0))
+	_, err = r.get(r.process())
+	require.NoError(t, err, "other processes have the tokens")
 }

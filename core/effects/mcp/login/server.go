@@ -45,6 +45,8 @@ type Logins struct {
 	mu sync.Mutex
 	// known are the logins by their keys, as this process has read or written them last.
 	known map[string]knownLogin
+	// unstored are refreshed logins by their keys, if they could not be stored.
+	unstored map[string]unstored
 	// attempts are the attempts by the keys of their servers.
 	attempts map[string]*Attempt
 }
@@ -63,7 +65,8 @@ func New(o Options) *Logins {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	return &Logins{Options: o, known: map[string]knownLogin{}, attempts: map[string]*Attempt{}}
+	return &Logins{Options: o, known: map[string]knownLogin{}, unstored: map[string]unstored{},
+		attempts: map[string]*Attempt{}}
 }
 
 func (s *Server) key() string { return credentials.Key(s.Name, s.URL) }

@@ -1,12 +1,12 @@
-package credentials
+package keyring
 
 import (
 	"fmt"
 	"os"
 )
 
-// hasKeyring reports whether there is a message bus. The library would start one otherwise.
-func hasKeyring() bool {
+// hasBus reports whether there is a message bus. The library would start one otherwise.
+func hasBus() bool {
 	if os.Getenv("DBUS_SESSION_BUS_ADDRESS") != "" {
 		return true
 	}
