@@ -49,7 +49,7 @@ func Program(s app.Streams, o *app.Options) *cmdline.Program {
 			return func([]string) error { return c.printVersion(false) }, o.ShowVersion
 		}}
 	p.Root = cmdline.Command{Name: "appserver", Text: rootText, Define: c.serveRoot, Commands: []cmdline.Command{
-		c.login(), c.web(), c.context(), c.thread(), c.rollout(), c.store(), c.mcp(), c.logout(),
+		c.login(), c.web(), c.context(), c.doctor(), c.thread(), c.rollout(), c.store(), c.mcp(), c.logout(),
 		p.HelpCommand(groupHelp), c.version(), p.CompletionCommand(groupHelp), p.ManualCommand(groupHelp, manualPage),
 		c.appServer(), c.proxy(), c.generateSchema(), c.generateTS(), p.CompleteCommand(),
 	}}
