@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -109,7 +110,9 @@ func TestWrongWordsNameTheNearOne(t *testing.T) {
 // TestBashCompletesCommandLines runs bash with the script of the program. bash cuts words at "=" and ":" too.
 func TestBashCompletesCommandLines(t *testing.T) {
 	t.Parallel()
-	program := must(apptest.Binary())
+	program, folder := must(apptest.Binary()), t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(folder, "rollout.jsonl"), nil, 0o600))
+	require.NoError(t, os.Mkdir(filepath.Join(folder, "folder"), 0o700))
 	for _, c := range []struct {
 		typed string
 		words []string // what bash makes of it
@@ -127,8 +130,10 @@ func TestBashCompletesCommandLines(t *testing.T) {
 			"reasoning,toolCall reasoning,toolOutput reasoning,toolDefinition"},
 		{"help mcp lo", []string{"help", "mcp", "lo"}, "login logout"},
 		{"nothing x", []string{"nothing", "x"}, ""},
+		{"rollout verify " + folder + "/ro", []string{"rollout", "verify", folder + "/ro"}, folder + "/rollout.jsonl"},
+		{"generate-ts --out " + folder + "/f", []string{"generate-ts", "--out", folder + "/f"}, folder + "/folder"},
 	} {
-		script := `source <("$0" completion bash) || exit 9
+		script := `eval "$("$0" completion bash)" || exit 9
 			COMP_LINE="appserver $1" COMP_POINT=1000 COMP_WORDS=("$0" "${@:2}") COMP_CWORD=$(($# - 1))
 			_appserver; echo "${COMPREPLY[@]}"; complete -p appserver`
 		cmd := exec.Command("bash", append([]string{"-c", script, program, c.typed}, c.words...)...)

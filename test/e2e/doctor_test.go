@@ -225,7 +225,8 @@ func TestDoctorShowsProxiesWithoutPasswords(t *testing.T) {
 // TestDoctorFindsRunningServers asks the server on the control socket of the home, and finds its page.
 func TestDoctorFindsRunningServers(t *testing.T) {
 	t.Parallel()
-	home := doctorHome(t, offlineConfig)
+	home := apptest.ShortDir(t) // the path of a socket is bounded
+	apptest.WriteConfig(t, home, offlineConfig)
 	server := apptest.ServerCommand(t, home, "--listen", "unix://", "--web", "127.0.0.1:0")
 	require.NoError(t, server.Start())
 	defer func() {

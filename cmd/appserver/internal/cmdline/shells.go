@@ -8,25 +8,34 @@ import (
 )
 
 // bashScript cuts the line itself, because bash cuts words at "=" and ":", too. The offered words lose the part that
-// bash does not replace.
-const bashScript = `# Completion of PROGRAM for bash. Use it with: source <(PROGRAM completion bash)
+// bash does not replace. The script runs in bash 3.2 of macOS, which has neither mapfile nor compopt.
+const bashScript = `# Completion of PROGRAM for bash. Use it with: eval "$(PROGRAM completion bash)"
 _PROGRAM() {
-    local line=${COMP_LINE:0:COMP_POINT} current=${COMP_WORDS[COMP_CWORD]} kind word words found
+    local line=${COMP_LINE:0:COMP_POINT} current=${COMP_WORDS[COMP_CWORD]} kind= list= word cut one
+    local -a words
     COMPREPLY=()
     read -ra words <<<"$line"
-    [[ $line == *[[:space:]] ]] && words+=("")
-    word=${words[-1]}
+    case $line in *[[:space:]]) words+=("") ;; esac
+    word=${words[${#words[@]}-1]}
     case $current in "=" | ":") current= ;; esac
-    { read -r kind; mapfile -t found; } < <("${COMP_WORDS[0]}" __complete -- "${words[@]:1}" 2>/dev/null)
-    found=("${found[@]%%$'\t'*}")
-    local cut=${word%"$current"} one
-    for one in "${found[@]}"; do
-        [[ -n $one ]] && COMPREPLY+=("${one#"$cut"}")
-    done
+    cut=${word%"$current"}
+    while IFS= read -r one; do
+        if [[ -z $kind ]]; then
+            kind=$one
+            continue
+        fi
+        one=${one%%$'\t'*}
+        COMPREPLY+=("${one#"$cut"}")
+    done < <("${COMP_WORDS[0]}" __complete -- "${words[@]:1}" 2>/dev/null)
     case $kind in
-    files) compopt -o filenames 2>/dev/null; mapfile -t -O "${#COMPREPLY[@]}" COMPREPLY < <(compgen -f -- "$current") ;;
-    folders) compopt -o filenames 2>/dev/null; mapfile -t -O "${#COMPREPLY[@]}" COMPREPLY < <(compgen -d -- "$current") ;;
+    files) list=-f ;;
+    folders) list=-d ;;
+    *) return ;;
     esac
+    compopt -o filenames 2>/dev/null
+    while IFS= read -r one; do
+        COMPREPLY+=("$one")
+    done < <(compgen $list -- "$current")
 }
 complete -F _PROGRAM PROGRAM
 `
