@@ -58,9 +58,18 @@ func (b *browser) remember(p *Page, token, name string, headers ...string) int {
 
 func askChallenge(t *testing.T, p *Page) string {
 	t.Helper()
+	challenge, _ := askProof(t, p, base64.StdEncoding.EncodeToString(make([]byte, nonceBytes)))
+	return challenge
+}
+
+// askProof returns a challenge and the proof of the server for a nonce.
+func askProof(t *testing.T, p *Page, nonce string) (challenge, proof string) {
+	t.Helper()
 	var c challengeResponse
-	require.NoError(t, json.Unmarshal([]byte(text(t, send(t, p, "POST", "/challenge", "{}"))), &c))
-	return c.Challenge
+	r := send(t, p, "POST", "/challenge", `{"nonce":"`+nonce+`"}`, "Content-Type", "application/json")
+	require.Equal(t, 200, r.StatusCode)
+	require.NoError(t, json.Unmarshal([]byte(text(t, r)), &c))
+	return c.Challenge, c.Proof
 }
 
 // answer sends the answer to a challenge, and returns the status and the token.
@@ -423,4 +432,51 @@ func TestFilesOfThePageAreNotTakenFromACache(t *testing.T) {
 		strings.ToLower(folder) + "/main-ABCD1234.js"} {
 		require.Equal(t, http.StatusNotFound, send(t, p, "GET", path, "").StatusCode, path)
 	}
+}
+
+// TestServerProvesItsHome checks the proof as a page does. A server of another home, or one at another address, has no
+// proof for the address of the page.
+func TestServerProvesItsHome(t *testing.T) {
+	p := start(t)
+	nonce := base64.StdEncoding.EncodeToString([]byte(strings.Repeat("n", nonceBytes)))
+	_, proof := askProof(t, p, nonce)
+	require.Empty(t, proof, "no browser is remembered")
+	b := newBrowser(t)
+	body, err := json.Marshal(rememberParams{"x", b.public})
+	require.NoError(t, err)
+	r := send(t, p, "POST", "/devices", string(body), "Content-Type", "application/json", "Authorization", "Bearer "+signIn(t, p))
+	var known rememberResponse
+	require.NoError(t, json.Unmarshal([]byte(text(t, r)), &known))
+	proves := func(server *Page) bool {
+		t.Helper()
+		challenge, proof := askProof(t, server, nonce)
+		return verify(known.Server, proof, proofText(p.URL(), nonce, challenge))
+	}
+	require.True(t, proves(p))
+	next := restart(t, p)
+	require.True(t, proves(next))
+	require.False(t, proves(startIn(t, p.record.home, anyPort())), "it is at another address")
+	other := start(t)
+	remembered(t, other)
+	require.False(t, proves(other))
+
+	challenge, proof := askProof(t, next, nonce)
+	require.False(t, verify(known.Server, proof, proofText(p.URL(), nonce, challenge+"x")))
+	require.False(t, verify(known.Server, proof, signedText(p.URL(), challenge)), "it signs nothing else")
+	for _, nonce := range []string{"", "x", nonce + "\\n", base64.StdEncoding.EncodeToString(make([]byte, 31))} {
+		r := send(t, next, "POST", "/challenge", `{"nonce":"`+nonce+`"}`, "Content-Type", "application/json")
+		require.Equal(t, 400, r.StatusCode, "%q", nonce)
+	}
+	path := next.devices.keyPath()
+	secret, err := os.ReadFile(path)
+	require.NoError(t, err)
+	info, err := os.Stat(path)
+	require.NoError(t, err)
+	require.Equal(t, "-rw-------", info.Mode().String())
+	require.NoError(t, os.WriteFile(path, []byte("damaged "+string(secret)), 0o600))
+	r = send(t, next, "POST", "/challenge", `{"nonce":"`+nonce+`"}`, "Content-Type", "application/json")
+	require.Equal(t, 500, r.StatusCode)
+	message := text(t, r)
+	require.Contains(t, message, "remove it")
+	require.NotContains(t, message, strings.TrimSpace(string(secret)))
 }

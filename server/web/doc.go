@@ -8,7 +8,7 @@
 //	POST   /session    {"ticket": "…"} or the answer to a challenge, answered by {"token": "…"}
 //	GET    /session    204 if the bearer token in Authorization is valid, or 401
 //	POST   /ticket     writes a new ticket file; 204 without content
-//	POST   /challenge  a text that a remembered browser signs
+//	POST   /challenge  a text that a remembered browser signs, and the proof of the server
 //	GET    /devices    the remembered browsers; the token is required
 //	POST   /devices    remembers the browser of the token
 //	DELETE /devices    forgets a browser
@@ -37,6 +37,9 @@
 // this server listens on. A program at the address of the browser therefore cannot pass on a challenge of
 // this server, which has to be at another port then. Only the exact address counts: another program can
 // listen at the same port of ::1, which localhost names as well, and at the near end of a tunnel.
+//
+// The servers of a home have a key as well. Before a page of a remembered browser connects, the server signs its
+// own address and a random text of the page. So an open page sends nothing to a program that took over the port.
 //
 // Each session knows its device. Another process may revoke the device at any time, so each request with a
 // token reads the file of devices, and a timer does so while a client of a device is connected.

@@ -127,7 +127,7 @@ func (p *Page) admit(w http.ResponseWriter, r *http.Request) (subprotocol string
 		}
 	case "/challenge":
 		if allow(w, r, http.MethodPost) {
-			respond(w, http.StatusOK, challengeResponse{p.challenges.issue()})
+			p.serveChallenge(w, r)
 		}
 	case "/devices":
 		if allow(w, r, http.MethodGet, http.MethodPost, http.MethodDelete) {

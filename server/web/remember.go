@@ -12,6 +12,12 @@ type rememberParams struct {
 	Key string `json:"key"`
 }
 
+// rememberResponse has the id of the browser, and the public key by which it knows the servers of this home.
+type rememberResponse struct {
+	ID     string `json:"id"`
+	Server string `json:"server"`
+}
+
 // listedDevice is a device without its key.
 type listedDevice struct {
 	ID       string `json:"id"`
@@ -77,6 +83,11 @@ func (p *Page) remember(w http.ResponseWriter, r *http.Request, s *session) {
 		http.Error(w, "this session belongs to another remembered browser", http.StatusForbidden)
 		return
 	}
+	server, err := p.devices.publicServerKey()
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusInternalServerError)
+		return
+	}
 	added, isNew, err := p.devices.add(time.Now(), params.Name, "http://"+p.guard.own, params.Key)
 	if err != nil {
 		http.Error(w, err.Error(), http.StatusInternalServerError)
@@ -90,7 +101,7 @@ func (p *Page) remember(w http.ResponseWriter, r *http.Request, s *session) {
 	if isNew {
 		status = http.StatusCreated
 	}
-	respond(w, status, listedDevice{added.ID, added.Name, added.Origin, added.Created, added.LastUsed, true})
+	respond(w, status, rememberResponse{added.ID, server})
 }
 
 // forget revokes a device. Its sessions end at once.

@@ -37,10 +37,6 @@ type sessionResponse struct {
 	Remember bool `json:"remember"`
 }
 
-type challengeResponse struct {
-	Challenge string `json:"challenge"`
-}
-
 // serveSession opens a session, or checks a token.
 func (p *Page) serveSession(w http.ResponseWriter, r *http.Request) {
 	if r.Method == http.MethodGet {

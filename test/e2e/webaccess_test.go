@@ -162,7 +162,8 @@ func TestWebForgetsBrowsers(t *testing.T) {
 	require.NoError(t, json.Unmarshal([]byte(text), &device))
 
 	signIn := func() int {
-		_, text := w.request("POST", "/challenge", "{}")
+		_, text := w.request("POST", "/challenge", `{"nonce":"`+base64.StdEncoding.EncodeToString(make([]byte, 32))+`"}`,
+			"Content-Type", "application/json")
 		var c struct{ Challenge string }
 		require.NoError(t, json.Unmarshal([]byte(text), &c))
 		digest := sha256.Sum256([]byte("appserver device 1\n" + w.url + "\n" + c.Challenge))

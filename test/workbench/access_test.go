@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -179,6 +180,58 @@ func TestPageThroughATunnel(t *testing.T) {
 	w.requireNoProblems()
 	_, err := os.Stat(filepath.Join(s.home, "appserver-web", "devices.json"))
 	require.ErrorIs(t, err, os.ErrNotExist)
+}
+
+// TestOpenPageRefusesAnotherProgram starts a program at the port of the server that accepts every token. The open page
+// does not connect to it, and continues when the server is back.
+func TestOpenPageRefusesAnotherProgram(t *testing.T) {
+	sample.Long(t)
+	home, address := t.TempDir(), freeAddress(t)
+	s := serve(t, home, "--listen", address)
+	w := s.openRemembered(t)
+	s.stop()
+	w.seeText(".banner", "The connection to the server is lost")
+	var asked, connected atomic.Int32
+	other := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/ws":
+			connected.Add(1)
+		case "/challenge":
+			asked.Add(1)
+			_, _ = io.WriteString(w, `{"challenge":"x","proof":"`+strings.Repeat("A", 86)+`=="}`)
+		}
+	})}
+	taken, err := net.Listen("tcp", address)
+	require.NoError(t, err)
+	go func() { _ = other.Serve(taken) }()
+	require.Eventually(t, func() bool { return asked.Load() > 1 }, patience, 20*time.Millisecond)
+	w.seeText(".banner", "The connection to the server is lost")
+	require.NoError(t, other.Close())
+	require.Zero(t, connected.Load())
+	serve(t, home, "--listen", address)
+	w.see(".status-open")
+}
+
+// TestServersOfTwoHomesShareAPort opens the page of one home, and then that of another one at the same address, in one
+// browser. Both remember it.
+func TestServersOfTwoHomesShareAPort(t *testing.T) {
+	sample.Long(t)
+	address := freeAddress(t)
+	a, b := t.TempDir(), t.TempDir()
+	s := serve(t, a, "--listen", address)
+	w := s.openRemembered(t)
+	s.stop()
+	s = serve(t, b, "--listen", address)
+	w.seeText("main", "This page has no session")
+	w.shot("access-other-home")
+	w.visit(s.address(t))
+	w.see(".status-open")
+	s.stop()
+	s = serve(t, a, "--listen", address)
+	w.see(".status-open")
+	s.stop()
+	serve(t, b, "--listen", address)
+	w.see(".status-open")
 }
 
 // tunnel passes connections of a free port on to an address, and returns the address of the port.

@@ -1,8 +1,10 @@
 // The session of the page: a token, for a one-use ticket or for the signature of a remembered browser.
 
-import { device, deviceId } from "./device.ts";
+import { addServer, device, deviceId, nonce, proves, servers } from "./device.ts";
 
 const storageKey = "appserver.token";
+/** unprovenKey has the token of a server that cannot remember this browser. The ticket has proved that it is ours. */
+const unprovenKey = "appserver.unproven";
 /** signedPrefix begins the text that a browser signs. */
 const signedPrefix = "appserver device 1";
 
@@ -35,15 +37,19 @@ export async function openSession(remembered: () => void): Promise<void> {
 	const signedIn = await signIn();
 	if (signedIn === "open") return;
 	dropSession();
-	if (signedIn === "unreachable") throw new SessionError("The server does not answer.");
-	throw new SessionError(problem || (signedIn === "unknown" ? "The server does not know this browser any more." : "This browser has no key and no ticket."));
+	throw new SessionError(problem || {
+		unreachable: "The server does not answer.",
+		unknown: "The server does not know this browser any more.",
+		stranger: "The program at this address is not a server that remembers this browser.",
+		none: "This browser has no key and no ticket.",
+	}[signedIn]);
 }
 
 /** renewSession opens another session if the server does not know the token. It returns whether the server refuses. */
 export async function renewSession(): Promise<boolean> {
 	if (await answers(token()) !== 401) return false;
 	const signedIn = await signIn();
-	return signedIn === "unknown" || signedIn === "none";
+	return signedIn !== "open" && signedIn !== "unreachable";
 }
 
 /** answers returns the status of the server's answer to a token, or 0 without an answer. */
@@ -59,27 +65,60 @@ export async function redeem(ticket: string, remembered: () => void): Promise<st
 	if (!response.ok) return "The ticket is used, expired or wrong.";
 	const session = await response.json() as { token: string; remember: boolean };
 	sessionStorage.setItem(storageKey, session.token);
-	if (session.remember) void remember(remembered);
+	if (!session.remember || !await remember(remembered)) sessionStorage.setItem(unprovenKey, session.token);
 	return "";
 }
 
-/** remember gives the server the public key of this browser. Without it, the session ends with the server. */
-async function remember(remembered: () => void): Promise<void> {
+/**
+ * remember gives the server the public key of this browser, and keeps the one of the server. It returns whether both
+ * are stored. Without it, the session ends with the server.
+ */
+async function remember(remembered: () => void): Promise<boolean> {
 	const key = await device(true);
-	if (!key) return;
+	if (!key) return false;
 	const body = { name: browserName(navigator.userAgent), key: key.publicKey };
 	const response = await post("/devices", body).catch(() => null);
-	if (response?.status === 201) remembered();
+	if (!response?.ok) return false;
+	await addServer((await response.json() as { server: string }).server);
+	if (response.status === 201) remembered();
+	return true;
+}
+
+/**
+ * challenge returns a text to sign, or null if the program at this address is not a server that has remembered this
+ * browser. It rejects without an answer. A browser that no server has remembered accepts each.
+ */
+async function challenge(): Promise<string | null> {
+	const random = nonce();
+	const known = await servers();
+	const response = await fetch("/challenge", {
+		method: "POST",
+		headers: { "Content-Type": "application/json" },
+		body: JSON.stringify({ nonce: random }),
+	});
+	const asked = await response.json() as { challenge: string; proof: string };
+	return known.length === 0 || await proves(known, asked.proof, random, asked.challenge) ? asked.challenge : null;
+}
+
+/** isServer reports whether a server is at this address, and not a program that this browser does not know. */
+export async function isServer(): Promise<boolean> {
+	if (sessionStorage.getItem(unprovenKey) === token()) return true;
+	try {
+		return (await servers()).length === 0 || await challenge() !== null;
+	} catch {
+		return false;
+	}
 }
 
 /** signIn opens a session by the key of this browser. */
-async function signIn(): Promise<"open" | "none" | "unknown" | "unreachable"> {
+async function signIn(): Promise<"open" | "none" | "unknown" | "stranger" | "unreachable"> {
 	const key = await device(false);
 	if (!key) return "none";
 	try {
-		const { challenge } = await (await post("/challenge", {})).json() as { challenge: string };
-		const signature = await key.sign([signedPrefix, location.origin, challenge].join("\n"));
-		const response = await post("/session", { device: await deviceId(key.publicKey), challenge, signature });
+		const text = await challenge();
+		if (text === null) return "stranger";
+		const signature = await key.sign([signedPrefix, location.origin, text].join("\n"));
+		const response = await post("/session", { device: await deviceId(key.publicKey), challenge: text, signature });
 		if (response.status === 403) return "unknown";
 		const session = await response.json() as { token: string };
 		sessionStorage.setItem(storageKey, session.token);

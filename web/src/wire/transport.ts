@@ -1,6 +1,6 @@
 // The ways of the page to the server: a WebSocket, or messages to the extension of an editor that shows the page.
 
-import { openSession, renewSession, token } from "./session.ts";
+import { isServer, openSession, renewSession, token } from "./session.ts";
 
 /** Link is one attempt to reach the server, and the connection that comes of it. */
 export interface Link {
@@ -38,16 +38,24 @@ export async function openTransport(remembered: () => void): Promise<Transport> 
 
 class Socket implements Transport {
 	open(events: LinkEvents): Link {
-		const scheme = location.protocol === "https:" ? "wss" : "ws";
-		const socket = new WebSocket(`${scheme}://${location.host}/ws`, ["appserver.v1", `bearer.${token()}`]);
-		socket.onopen = () => events.opened();
-		socket.onmessage = (event) => events.message(event.data as string);
-		socket.onclose = () => events.closed();
+		let socket: WebSocket | null = null;
+		let wanted = true;
+		const connect = (): void => {
+			const scheme = location.protocol === "https:" ? "wss" : "ws";
+			socket = new WebSocket(`${scheme}://${location.host}/ws`, ["appserver.v1", `bearer.${token()}`]);
+			socket.onopen = () => events.opened();
+			socket.onmessage = (event) => events.message(event.data as string);
+			socket.onclose = () => events.closed();
+		};
+		void isServer().then((is) => (is && wanted ? connect() : events.closed()));
 		return {
 			send: (text) => {
-				if (socket.readyState === WebSocket.OPEN) socket.send(text); // otherwise closed follows
+				if (socket?.readyState === WebSocket.OPEN) socket.send(text); // otherwise closed follows
 			},
-			close: () => socket.close(),
+			close: () => {
+				wanted = false;
+				socket?.close();
+			},
 		};
 	}
 
