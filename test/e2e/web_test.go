@@ -289,7 +289,7 @@ func TestWebServesPage(t *testing.T) {
 	require.Equal(t, "no-store", r.Header.Get("Cache-Control"))
 	require.Contains(t, r.Header.Get("Content-Security-Policy"),
 		"connect-src 'self' ws://"+strings.TrimPrefix(w.url, "http://")+";")
-	require.Contains(t, index, "<noscript><p>The workbench needs JavaScript.", "never a blank page")
+	require.Contains(t, index, "<noscript><div class=\"empty nosession\"><h1>The workbench needs JavaScript</h1>", "never a blank page")
 	require.NotContains(t, index, "<style", "the policy allows no inline styles")
 	require.NotRegexp(t, `<script[^>]*>[^<]`, index, "the policy allows no inline scripts")
 	named := regexp.MustCompile(`(?:src|href)="(/[^"]*)"`).FindAllStringSubmatch(index, -1)

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/chromedp"
 	"github.com/stretchr/testify/require"
 
@@ -295,4 +296,16 @@ func TestWorkerOfAnotherProgramIsRemoved(t *testing.T) {
 	}, patience, 100*time.Millisecond, "the page is loaded again without the worker")
 	w.seeText("main", "This page has no session")
 	require.Zero(t, eval[int](w, `navigator.serviceWorker.getRegistrations().then((r) => r.length)`))
+}
+
+// TestPageWithoutScriptsSaysWhatToDo opens the page in a browser that runs no scripts.
+func TestPageWithoutScriptsSaysWhatToDo(t *testing.T) {
+	sample.Long(t)
+	s := serve(t, t.TempDir())
+	w := s.newTab(t)
+	call(w, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true})
+	w.visit(s.url)
+	shown := eval[string](w, "document.body.innerText")
+	require.Contains(t, shown, "The workbench needs JavaScript")
+	w.shot("access-no-scripts")
 }
