@@ -55,7 +55,7 @@ func (o *Options) Parse(args []string, out io.Writer) (rest []string, err error)
 	flags := flag.NewFlagSet("appserver", flag.ContinueOnError)
 	flags.SetOutput(io.Discard) // the program prints errors
 	o.define(flags)
-	err = flags.Parse(args)
+	err = flags.Parse(withWebAddress(args))
 	if errors.Is(err, flag.ErrHelp) {
 		o.Usage(out, flags)
 	}
