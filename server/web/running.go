@@ -41,7 +41,7 @@ func (r record) name() string {
 
 func (r record) path() string       { return r.name() + recordSuffix }
 func (r record) ticketFile() string { return r.name() + ticketSuffix }
-func (r record) url() string        { return "http://" + newGuard(r.address).hosts[0] }
+func (r record) url() string        { return "http://" + newGuard(r.address).own }
 
 func (r record) write() error {
 	if err := os.MkdirAll(dir(r.home), disk.DirMode); err != nil {
@@ -57,19 +57,20 @@ func (r record) remove() {
 	_ = os.Remove(r.path())
 }
 
-// RequestTickets asks the running pages of a home for ticket files: the page at an address, or all
-// pages if the address is the zero value. It removes the records of dead servers.
-func RequestTickets(ctx context.Context, home string, at netip.AddrPort) ([]Ticket, error) {
+// RequestTickets asks the running pages of a home for ticket files: the page at an address, those of an IP address at
+// any port if it has Fallback, or all pages if the address is the zero value. It removes the records of dead servers.
+func RequestTickets(ctx context.Context, home string, at Address, use Use) ([]Ticket, error) {
 	all, err := records(home)
 	if err != nil {
 		return nil, err
 	}
 	var tickets []Ticket
 	for _, r := range all {
-		if at.IsValid() && at != r.address {
+		other := at.Addr() != r.address.Addr() || !at.Fallback && at.Port() != r.address.Port()
+		if at.IsValid() && other {
 			continue
 		}
-		switch err := r.requestTicket(ctx); {
+		switch err := r.requestTicket(ctx, use); {
 		case err == nil:
 			tickets = append(tickets, Ticket{r.url(), r.ticketFile()})
 		case !errors.Is(err, context.DeadlineExceeded): // a busy server is not dead
@@ -100,7 +101,7 @@ func records(home string) (list []record, err error) {
 			continue // its server has just ended
 		}
 		address, err := ParseAddress(strings.TrimSpace(string(text)))
-		if r := (record{home, address}); err == nil && r.path() == path {
+		if r := (record{home, address.AddrPort}); err == nil && !address.Fallback && r.path() == path {
 			list = append(list, r)
 		}
 	}
@@ -113,11 +114,15 @@ func escapeGlob(path string) string {
 }
 
 // requestTicket asks the page to write a new ticket file.
-func (r record) requestTicket(ctx context.Context) error {
+func (r record) requestTicket(ctx context.Context, use Use) error {
 	_ = os.Remove(r.ticketFile()) // so that an old file is not taken for the new one
 	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
-	request, err := http.NewRequestWithContext(ctx, http.MethodPost, r.url()+"/ticket", nil)
+	url := r.url() + "/ticket"
+	if use == ForPerson {
+		url += "?" + printedQuery
+	}
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, url, nil)
 	if err != nil {
 		return err
 	}

@@ -107,6 +107,15 @@ func TestWrongWordsNameTheNearOne(t *testing.T) {
 	}
 }
 
+// TestAKeyInTheArgumentsIsNotPrinted types the key behind --with-api-key, which reads it from a pipe.
+func TestAKeyInTheArgumentsIsNotPrinted(t *testing.T) {
+	t.Parallel()
+	status, out, errs := apptest.Execute(t, t.TempDir(), "login", "--with-api-key", "sk-secret-key")
+	require.Equal(t, 2, status)
+	require.Contains(t, errs, "reads the key from a pipe")
+	require.NotContains(t, out+errs, "sk-secret")
+}
+
 // TestBashCompletesCommandLines runs bash with the script of the program. bash cuts words at "=" and ":" too.
 func TestBashCompletesCommandLines(t *testing.T) {
 	t.Parallel()

@@ -48,7 +48,7 @@ type transport struct {
 func (t *transport) define(flags *flag.FlagSet) {
 	flags.StringVar(&t.url, "listen", t.url, "listen on this `URL`: stdio://, unix://, unix://PATH or ws://IP:PORT")
 	flags.BoolVar(&t.stdio, "stdio", t.stdio, "the same as --listen stdio://")
-	flags.StringVar(&t.web, "web", t.web, "also serve the workbench, a page for browsers, on `IP:PORT`")
+	flags.StringVar(&t.web, "web", t.web, fmt.Sprintf("also serve the workbench, a page for browsers, on `IP:PORT`; without a value or a port, on %s at port %d or a later one", web.DefaultAddress(), web.DefaultPort))
 	flags.StringVar(&t.auth, "ws-auth", t.auth, "authenticate clients of a port by this `METHOD`: "+authCapability+" or "+authSigned)
 	cmdline.Choices(flags, "listen", listenStdio, "unix://", "ws://127.0.0.1:")
 	cmdline.Choices(flags, "ws-auth", authCapability, authSigned)

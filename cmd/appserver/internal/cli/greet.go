@@ -24,5 +24,5 @@ func greet(s app.Streams, p *cmdline.Program) {
 		}
 	}
 	fmt.Fprintf(s.Err, "appserver: waiting for a client on standard input, which speaks JSON-RPC. Ctrl+C ends it.\n"+
-		"appserver: for people there are %s; appserver --help lists all commands.\n", strings.Join(forms, ", "))
+		"appserver: to use it yourself, run %s; appserver --help lists all commands.\n", strings.Join(forms, " or "))
 }

@@ -44,6 +44,10 @@ func (c commands) defineLogin(flags *flag.FlagSet) cmdline.Run {
 	})
 	c.options.DefineShared(flags)
 	return func(args []string) (err error) {
+		if len(args) > 0 && call.withKey {
+			return app.UsageError{Err: errors.New("--with-api-key reads the key from a pipe, and takes no argument: " +
+				"printenv OPENAI_API_KEY | appserver login --with-api-key")}
+		}
 		if len(args) > 0 && args[0] != "status" {
 			return app.UsageError{Err: fmt.Errorf("unexpected argument %q", args[0])}
 		}

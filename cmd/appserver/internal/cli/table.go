@@ -48,11 +48,12 @@ func Program(s app.Streams, o *app.Options) *cmdline.Program {
 		Version: func() (cmdline.Run, bool) {
 			return func([]string) error { return c.printVersion(false) }, o.ShowVersion
 		}}
-	p.Root = cmdline.Command{Name: "appserver", Text: rootText, Define: c.serveRoot, Commands: []cmdline.Command{
+	p.Root = cmdline.Command{Name: "appserver", Text: rootText, Define: c.serveRoot, Prepare: app.WithWebAddress}
+	p.Root.Commands = []cmdline.Command{
 		c.login(), c.web(), c.context(), c.doctor(), c.thread(), c.rollout(), c.store(), c.mcp(), c.logout(),
 		p.HelpCommand(groupHelp), c.version(), p.CompletionCommand(groupHelp), p.ManualCommand(groupHelp, manualPage),
 		c.appServer(), c.proxy(), c.generateSchema(), c.generateTS(), p.CompleteCommand(),
-	}}
+	}
 	o.Waiting = func() { greet(s, p) }
 	return p
 }
@@ -77,7 +78,7 @@ func (c commands) appServer() cmdline.Command {
 	for i := range nested {
 		nested[i].Hidden = true
 	}
-	return cmdline.Command{Name: "app-server", Group: groupProtocol, Commands: nested,
+	return cmdline.Command{Name: "app-server", Group: groupProtocol, Commands: nested, Prepare: app.WithWebAddress,
 		Doc:  "serve a client on standard input and output, or clients on a socket (the default)",
 		Text: "The commands generate-json-schema, generate-ts and proxy can also follow this one.",
 		Define: func(flags *flag.FlagSet) cmdline.Run {

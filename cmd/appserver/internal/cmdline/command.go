@@ -33,6 +33,8 @@ type Command struct {
 	Words []Word
 	// Group is the heading under which the help of the program lists the command.
 	Group string
+	// Prepare changes the arguments before they are parsed, for flags whose value can be missing. It may be nil.
+	Prepare func(args []string) []string
 	// Hidden leaves the command out of all texts. It runs nevertheless.
 	Hidden   bool
 	Commands []Command

@@ -16,6 +16,9 @@ func (p *Program) Run(args []string) error { return p.run(path{&p.Root}, args) }
 func (p *Program) run(at path, args []string) error {
 	c := at.last()
 	flags, run := c.define()
+	if c.Prepare != nil {
+		args = c.Prepare(args)
+	}
 	if len(c.Commands) == 0 {
 		rest, err := parse(flags, args)
 		return p.finish(at, flags, run, rest, err)
@@ -94,7 +97,7 @@ func flagError(at path, flags *flag.FlagSet, err error) error {
 	}
 	if len(at) > 2 {
 		if siblings, _ := at[len(at)-2].define(); siblings.Lookup(name) != nil {
-			return fmt.Errorf("%s has no flag --%s", at.short(), name)
+			return fmt.Errorf("%s has no flag %s", at.short(), spelled(name))
 		}
 	}
 	var names []string

@@ -205,8 +205,13 @@ func (s *subject) ports(ctx context.Context) []Result {
 			open = append(open, "http://"+at.String())
 		}
 	}
-	if len(open) == 0 {
-		return []Result{ok("ports", "appserver web can open a port; no page of this home is open")}
+	if len(open) > 0 {
+		return []Result{ok("ports", "pages of this home are open at %s", listed(open))}
 	}
-	return []Result{ok("ports", "pages of this home are open at %s", listed(open))}
+	if free, err = net.Listen("tcp4", fmt.Sprintf("127.0.0.1:%d", web.DefaultPort)); err != nil {
+		return []Result{ok("ports", "no page of this home is open; another program has port %d, so appserver web uses a later one",
+			web.DefaultPort)}
+	}
+	_ = free.Close()
+	return []Result{ok("ports", "no page of this home is open; appserver web can use port %d", web.DefaultPort)}
 }
