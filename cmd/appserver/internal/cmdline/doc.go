@@ -14,7 +14,7 @@
 // The table is our own, upon package flag. Clients of the reference implementation and scripts depend on forms that
 // libraries for commands do not accept together: long flags with one hyphen, flags before the name of a nested
 // command, and flags of the program before and after the name of a command. pflag, which cobra needs, reads -listen
-// as seven short flags; kong and urfave/cli have parsers of their own with other rules for "--" and for flags before
+// as six short flags; kong and urfave/cli have parsers of their own with other rules for "--" and for flags before
 // a command. Each would also need a layer that keeps the present messages, and adds code to a binary whose size is
 // bounded. What remains here is smaller than that layer: the descent into nested commands, and texts that are made
 // from the table.
