@@ -60,22 +60,14 @@ func (r record) remove() {
 // RequestTickets asks the running pages of a home for ticket files: the page at an address, those of an IP address at
 // any port if it has Fallback, or all pages if the address is the zero value. It removes the records of dead servers.
 func RequestTickets(ctx context.Context, home string, at Address, use Use) ([]Ticket, error) {
-	paths, err := filepath.Glob(filepath.Join(escapeGlob(dir(home)), "*"+recordSuffix))
+	all, err := records(home)
 	if err != nil {
-		return nil, fmt.Errorf("cannot search for running pages: %w", err)
+		return nil, err
 	}
 	var tickets []Ticket
-	for _, path := range paths {
-		text, err := os.ReadFile(path)
-		if err != nil {
-			continue // its server has just ended
-		}
-		address, err := ParseAddress(strings.TrimSpace(string(text)))
-		r := record{home, address.AddrPort}
-		switch {
-		case err != nil || address.Fallback || r.path() != path:
-			continue // not a record of a page
-		case at.IsValid() && at.Addr() != address.Addr(), at.IsValid() && !at.Fallback && at.Port() != address.Port():
+	for _, r := range all {
+		other := at.Addr() != r.address.Addr() || !at.Fallback && at.Port() != r.address.Port()
+		if at.IsValid() && other {
 			continue
 		}
 		switch err := r.requestTicket(ctx, use); {
@@ -86,6 +78,34 @@ func RequestTickets(ctx context.Context, home string, at Address, use Use) ([]Ti
 		}
 	}
 	return tickets, nil
+}
+
+// Addresses returns the addresses of the pages of a home, some of which may be those of dead servers. It asks none.
+func Addresses(home string) (list []netip.AddrPort, err error) {
+	all, err := records(home)
+	for _, r := range all {
+		list = append(list, r.address)
+	}
+	return list, err
+}
+
+// records returns the files that name running pages.
+func records(home string) (list []record, err error) {
+	paths, err := filepath.Glob(filepath.Join(escapeGlob(dir(home)), "*"+recordSuffix))
+	if err != nil {
+		return nil, fmt.Errorf("cannot search for running pages: %w", err)
+	}
+	for _, path := range paths {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			continue // its server has just ended
+		}
+		address, err := ParseAddress(strings.TrimSpace(string(text)))
+		if r := (record{home, address.AddrPort}); err == nil && !address.Fallback && r.path() == path {
+			list = append(list, r)
+		}
+	}
+	return list, nil
 }
 
 // escapeGlob quotes the special characters of a pattern.

@@ -17,7 +17,7 @@ import (
 // CheckPageOnly rejects flags that select another transport than the page.
 func (o *Options) CheckPageOnly() error {
 	if !o.transport.isStdio() || o.transport.web != "" {
-		return UsageError{errors.New("appserver web serves the page only: use appserver --listen URL --web IP:PORT for both")}
+		return UsageError{Err: errors.New("appserver web serves the page only: use appserver --listen URL --web IP:PORT for both")}
 	}
 	return nil
 }
@@ -33,7 +33,7 @@ func ServePage(s Streams, o *Options, at web.Address, opened func(*web.Page) err
 func (t *transport) openPage(srv *server.Server, home string) (*web.Page, error) {
 	at, err := web.ParseAddress(t.web)
 	if err != nil {
-		return nil, UsageError{err}
+		return nil, UsageError{Err: err}
 	}
 	return web.New(web.Options{Home: home, Address: at, Assets: assets.Assets(), Intake: t.intake,
 		Serve: func(ctx context.Context, c *listen.Client) error { return srv.ServeTransport(ctx, c) }})
@@ -47,9 +47,9 @@ func announcePage(to io.Writer, p *web.Page) {
 	}
 }
 
-// withWebAddress adds the default address to the flag --web if it has no value: at the end of the arguments, before
+// WithWebAddress adds the default address to the flag --web if it has no value: at the end of the arguments, before
 // another flag, and before a command, whose name has neither a digit, a dot nor a colon.
-func withWebAddress(args []string) []string {
+func WithWebAddress(args []string) []string {
 	args = slices.Clone(args)
 	for i, arg := range args {
 		if arg == "--" {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"appserver/cmd/appserver/internal/app"
+	"appserver/cmd/appserver/internal/cmdline"
 	"appserver/server/web"
 )
 
@@ -29,14 +30,60 @@ type pageCall struct {
 	forget          string
 }
 
-// Web opens the workbench in a browser: the page of a running server of this home, or the page of a new
+// web opens the workbench in a browser: the page of a running server of this home, or the page of a new
 // server, which it runs.
-func Web(args []string, s app.Streams, o *app.Options) error {
-	c := &pageCall{Streams: s}
-	err := c.parse(args, o)
-	if err == nil {
-		c.home, err = app.CodexHome()
+func (c commands) web() cmdline.Command {
+	return cmdline.Command{Name: "web", Group: groupStart, Define: c.defineWeb,
+		Doc: "open the workbench, a page for browsers: of a running server of this home, or of a new one"}
+}
+
+func (c commands) defineWeb(flags *flag.FlagSet) cmdline.Run {
+	call := &pageCall{Streams: c.Streams}
+	c.options.DefineShared(flags)
+	address := flags.String("listen", "", fmt.Sprintf("serve the page on `IP:PORT` (default: open the page of a running "+
+		"server, or use port %d or a later one of 127.0.0.1)", web.DefaultPort))
+	flags.BoolVar(&call.noOpen, "no-open", false, "print how to open the page, and open no browser")
+	flags.BoolVar(&call.ticket, "ticket", false,
+		"print an address that opens the page of a running server in any browser, once")
+	flags.BoolVar(&call.devices, "devices", false, "list the remembered browsers, which need no ticket")
+	flags.StringVar(&call.forget, "forget", "",
+		"forget the remembered browser with this `NAME` or id, or all, and end its sessions")
+	return func([]string) error {
+		chosen := map[string]bool{}
+		flags.Visit(func(f *flag.Flag) { chosen[f.Name] = true })
+		if err := call.check(chosen, *address); err != nil {
+			return err
+		}
+		if err := c.options.CheckPageOnly(); err != nil {
+			return err
+		}
+		return call.run(c.options)
 	}
+}
+
+// check rejects flags that contradict each other, and reads the address.
+func (c *pageCall) check(chosen map[string]bool, address string) error {
+	if chosen["forget"] && c.forget == "" {
+		return app.UsageError{Err: errors.New("--forget needs a name, an id or all")}
+	}
+	if err := checkActions(chosen); err != nil {
+		return err
+	}
+	if address != "" {
+		at, err := web.ParseAddress(address)
+		if err != nil {
+			return app.UsageError{Err: fmt.Errorf("--listen: %w", err)}
+		}
+		c.address = at
+	}
+	if c.ticket && c.address.IsValid() && c.address.Port() == 0 {
+		return app.UsageError{Err: errors.New("--ticket is for a running server, which has a port: name it, or leave out --listen")}
+	}
+	return nil
+}
+
+func (c *pageCall) run(o *app.Options) (err error) {
+	c.home, err = app.CodexHome()
 	switch {
 	case err != nil:
 		return err
@@ -60,38 +107,6 @@ func Web(args []string, s app.Streams, o *app.Options) error {
 		return c.openRunning(running[0])
 	}
 	return c.serve(o)
-}
-
-func (c *pageCall) parse(args []string, o *app.Options) error {
-	flags := flag.NewFlagSet("web", flag.ContinueOnError)
-	o.DefineShared(flags)
-	address := flags.String("listen", "", fmt.Sprintf("serve the page on `IP:PORT` (default: open the page of a running server, or use port %d or a later one of 127.0.0.1)", web.DefaultPort))
-	flags.BoolVar(&c.noOpen, "no-open", false, "print how to open the page, and open no browser")
-	flags.BoolVar(&c.ticket, "ticket", false, "print an address that opens the page of a running server in any browser, once")
-	flags.BoolVar(&c.devices, "devices", false, "list the remembered browsers, which need no ticket")
-	flags.StringVar(&c.forget, "forget", "", "forget the remembered browser with this `NAME` or id, or all, and end its sessions")
-	if err := app.ParseFlags(flags, args, c.Streams, "web [flags]\n\nOpens the workbench in a browser: the page of a running server of this home, or of a new one."); err != nil {
-		return err
-	}
-	chosen := map[string]bool{}
-	flags.Visit(func(f *flag.Flag) { chosen[f.Name] = true })
-	if chosen["forget"] && c.forget == "" {
-		return app.UsageError{Err: errors.New("--forget needs a name, an id or all")}
-	}
-	if err := checkActions(chosen); err != nil {
-		return err
-	}
-	if *address != "" {
-		at, err := web.ParseAddress(*address)
-		if err != nil {
-			return app.UsageError{Err: fmt.Errorf("--listen: %w", err)}
-		}
-		c.address = at
-	}
-	if c.ticket && c.address.IsValid() && c.address.Port() == 0 {
-		return app.UsageError{Err: errors.New("--ticket is for a running server, which has a port: name it, or leave out --listen")}
-	}
-	return o.CheckPageOnly()
 }
 
 // checkActions rejects flags that contradict each other.

@@ -1,4 +1,4 @@
-package main
+package cli
 
 import (
 	"encoding/json"
@@ -8,6 +8,7 @@ import (
 	"runtime/debug"
 
 	"appserver/cmd/appserver/internal/app"
+	"appserver/cmd/appserver/internal/cmdline"
 	"appserver/protocol"
 )
 
@@ -44,22 +45,26 @@ func buildOf(info *debug.BuildInfo) buildFacts {
 	return b
 }
 
-func printVersion(args []string, s app.Streams, o *app.Options) error {
-	flags := flag.NewFlagSet("version", flag.ContinueOnError)
-	asJSON := flags.Bool("json", false, "print a JSON object with version, protocol, commit, time, dirty, go, os and arch")
-	if err := app.ParseFlags(flags, args, s, "version [--json]"); err != nil {
-		return err
-	}
-	if *asJSON {
+func (c commands) version() cmdline.Command {
+	return cmdline.Command{Name: "version", Doc: "print the version; with --json, the commit and the Go version as well",
+		Group: groupHelp, Define: func(flags *flag.FlagSet) cmdline.Run {
+			asJSON := flags.Bool("json", false,
+				"print a JSON object with version, protocol, commit, time, dirty, go, os and arch")
+			return func([]string) error { return c.printVersion(*asJSON) }
+		}}
+}
+
+func (c commands) printVersion(asJSON bool) (err error) {
+	switch {
+	case asJSON:
 		info, _ := debug.ReadBuildInfo()
-		return json.NewEncoder(s.Out).Encode(buildOf(info))
+		return json.NewEncoder(c.Out).Encode(buildOf(info))
+	case c.options.Codex:
+		// Clients of the reference implementation search for its name and version. If the program is
+		// named codex, some clients accept no other text.
+		_, err = fmt.Fprintf(c.Out, "codex-cli %s\n", protocol.Level)
+	default:
+		_, err = fmt.Fprintf(c.Out, "codex-cli %s (appserver %s)\n", protocol.Level, app.Version)
 	}
-	// Clients of the reference implementation search for its name and version. If the program is
-	// named codex, some clients accept no other text.
-	if o.Codex {
-		_, err := fmt.Fprintf(s.Out, "codex-cli %s\n", protocol.Level)
-		return err
-	}
-	_, err := fmt.Fprintf(s.Out, "codex-cli %s (appserver %s)\n", protocol.Level, app.Version)
 	return err
 }
