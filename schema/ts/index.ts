@@ -300,6 +300,14 @@ export type ClientRequest =
   | { jsonrpc?: "2.0"; id: RequestId; method: "modelProvider/list"; params?: ModelProviderListParams | null }
   /** Lists the tools that run at the provider: none. */
   | { jsonrpc?: "2.0"; id: RequestId; method: "modelProvider/capabilities/read"; params?: ModelProviderCapabilitiesReadParams | null }
+  /** Adds a provider to the user's configuration, or changes one. */
+  | { jsonrpc?: "2.0"; id: RequestId; method: "modelProvider/config/write"; params: ModelProviderConfigWriteParams }
+  /** Sets the provider of new threads in the user's configuration. */
+  | { jsonrpc?: "2.0"; id: RequestId; method: "modelProvider/default/set"; params: ModelProviderDefaultSetParams }
+  /** Stores the key of a provider. */
+  | { jsonrpc?: "2.0"; id: RequestId; method: "modelProvider/key/write"; params: ModelProviderKeyWriteParams }
+  /** Removes the stored key of a provider. */
+  | { jsonrpc?: "2.0"; id: RequestId; method: "modelProvider/key/delete"; params: ModelProviderKeyDeleteParams }
   /** Lists the skills of a working directory. */
   | { jsonrpc?: "2.0"; id: RequestId; method: "skills/list"; params?: SkillsListParams | null }
   /** Sets additional folders with skills. */
@@ -1491,7 +1499,7 @@ export interface ErrorData {
 }
 
 /** Kind is the stable machine word of an error, in error.data.kind. */
-export type ErrorKind = "parseError" | "invalidRequest" | "methodNotFound" | "invalidParams" | "inputTooLarge" | "internal" | "overloaded" | "notInitialized" | "alreadyInitialized" | "shuttingDown" | "experimentalApiRequired" | "invalidThreadId" | "threadNotFound" | "threadNotLoaded" | "threadLocked" | "threadArchived" | "threadInUse" | "staleOwner" | "ownerLost" | "noActiveTurn" | "turnMismatch" | "staleTurn" | "turnActive" | "turnNotFound" | "rolloutCorrupt" | "rolloutUnreadable" | "storage" | "providerNotFound" | "providerNotReady" | "config" | "permissions" | "configVersionConflict" | "configValidationError" | "configLayerReadonly" | "cwdNotFound" | "staleRevision" | "itemNotFound" | "notReplaceable" | "notReturnable" | "nothingToUndo" | "nothingToRedo" | "requestNotFound" | "revisionNotFound" | "revertBarrier" | "backupMismatch" | "trimPointNotFound" | "nothingToCompact" | "draftExpired" | "draftCancelled" | "slashCommand" | "indexUnavailable" | "mcpServer" | "account" | "checkpointNotFound" | "checkpointConflict" | "checkpointsOff" | "worktree" | "memoryUnavailable" | "fileNotFound" | "fileExists" | "fileType" | "fileTooLarge" | "fileAccess" | "file" | "watchExists" | "searchNotFound" | "command" | "commandExists" | "commandNotFound" | "notConfined";
+export type ErrorKind = "parseError" | "invalidRequest" | "methodNotFound" | "invalidParams" | "inputTooLarge" | "internal" | "overloaded" | "notInitialized" | "alreadyInitialized" | "shuttingDown" | "experimentalApiRequired" | "invalidThreadId" | "threadNotFound" | "threadNotLoaded" | "threadLocked" | "threadArchived" | "threadInUse" | "staleOwner" | "ownerLost" | "noActiveTurn" | "turnMismatch" | "staleTurn" | "turnActive" | "turnNotFound" | "rolloutCorrupt" | "rolloutUnreadable" | "storage" | "providerNotFound" | "providerNotReady" | "config" | "permissions" | "configVersionConflict" | "configValidationError" | "configLayerReadonly" | "configPathNotFound" | "cwdNotFound" | "staleRevision" | "itemNotFound" | "notReplaceable" | "notReturnable" | "nothingToUndo" | "nothingToRedo" | "requestNotFound" | "revisionNotFound" | "revertBarrier" | "backupMismatch" | "trimPointNotFound" | "nothingToCompact" | "draftExpired" | "draftCancelled" | "slashCommand" | "indexUnavailable" | "mcpServer" | "account" | "checkpointNotFound" | "checkpointConflict" | "checkpointsOff" | "worktree" | "memoryUnavailable" | "fileNotFound" | "fileExists" | "fileType" | "fileTooLarge" | "fileAccess" | "file" | "watchExists" | "searchNotFound" | "command" | "commandExists" | "commandNotFound" | "notConfined";
 
 /** ErrorNotification reports a failed model request. If willRetry is false, the turn fails, and turn/completed follows with the same error. */
 export interface ErrorNotification {
@@ -1817,7 +1825,7 @@ export interface FuzzyFileSearchSessionUpdatedNotification {
 
 /** GatewayAuth is the source of a provider's key. Clients never get the key. */
 export interface GatewayAuth {
-  /** mode is environmentVariable for the variable envKey, externallyConfigured for headers and tokens in the configuration, or none. */
+  /** mode is what the configuration says: environmentVariable for the variable envKey, externallyConfigured for headers and tokens, or none. keySource of the provider is what counts. */
   mode: "none" | "environmentVariable" | "externallyConfigured";
   envKey?: string;
 }
@@ -2484,6 +2492,47 @@ export interface ModelProviderCapabilitiesReadResponse {
   webSearch: boolean;
 }
 
+/** ModelProviderChangedNotification reports that the result of modelProvider/list changed. */
+export type ModelProviderChangedNotification = Record<string, never>;
+
+/** ModelProviderConfigWriteParams adds a provider to the user's configuration, or changes one. */
+export interface ModelProviderConfigWriteParams {
+  settings: ProviderSettingsPatch;
+}
+
+/** ModelProviderConfigWriteResponse has the provider after the change. */
+export interface ModelProviderConfigWriteResponse {
+  provider: ModelProviderSummary;
+}
+
+/** ModelProviderDefaultSetParams sets the provider of new threads in the user's configuration. The response is a ConfigWriteResponse. */
+export interface ModelProviderDefaultSetParams {
+  providerId: string;
+}
+
+/** ModelProviderKeyDeleteParams removes the stored key of a provider. The provider need not be configured any more. */
+export interface ModelProviderKeyDeleteParams {
+  modelProvider: string;
+}
+
+/** ModelProviderKeyDeleteResponse reports whether there was a key. */
+export interface ModelProviderKeyDeleteResponse {
+  removed: boolean;
+}
+
+/** ModelProviderKeyWriteParams stores the key of a provider, in place of another one. */
+export interface ModelProviderKeyWriteParams {
+  modelProvider: string;
+  apiKey: string;
+  /** allowHttp permits an address with http on another machine, to which the key goes without encryption. */
+  allowHttp?: boolean | null;
+}
+
+/** ModelProviderKeyWriteResponse has the provider after the change. */
+export interface ModelProviderKeyWriteResponse {
+  provider: ModelProviderSummary;
+}
+
 /** ModelProviderListParams requests the model providers. */
 export type ModelProviderListParams = Record<string, never>;
 
@@ -2500,10 +2549,15 @@ export interface ModelProviderListResponse {
 export interface ModelProviderSummary {
   id: string;
   name: string;
-  /** canEdit is always false: no method edits a provider. The configuration of a provider can be written. */
+  /** canEdit reports whether modelProvider/config/write can change the provider: one that is not built in, and is in the user's file. */
   canEdit: boolean;
   baseUrl: string | null;
   settings: ProviderSettings;
+  /** keySource is the source of the key that counts: one that the user has typed, a variable of the server's environment, the configuration, or the login of the user. */
+  keySource: "none" | "stored" | "environmentVariable" | "configuration" | "login";
+  /** ready reports whether turns can use the provider. problem is the reason and the next action if they cannot, or if a typed key is not used. */
+  ready: boolean;
+  problem: string | null;
 }
 
 /** ModelRequestTotal has the number of model requests and the sums of their tokens, costs and savings. cost and saved are null if no request has tokens. */
@@ -2619,6 +2673,18 @@ export interface PlanItem {
 export type ProviderSettings =
   | { type: "openai" }
   | { type: "customGateway"; auth: GatewayAuth };
+
+/** ProviderSettingsPatch has the settings of a provider to change. Absent ones stay; null clears baseUrl and envKey. */
+export interface ProviderSettingsPatch {
+  /** type is customGateway; the others are rejected. */
+  type: "customGateway" | "bedrock" | "gcp";
+  /** providerId is the name of a configured provider. Without it a provider is added, with a name made from name. */
+  providerId?: string | null;
+  name?: string | null;
+  baseUrl?: string | null;
+  /** envKey is the variable of the server's environment with the key. */
+  envKey?: string | null;
+}
 
 /** Prune excludes the items of some categories, except pinned ones. */
 export interface Prune {
@@ -2909,6 +2975,8 @@ export type ServerNotification =
   | { jsonrpc: "2.0"; method: "account/updated"; params: AccountUpdatedNotification; emittedAtMs: number }
   /** The provider reported a limit of the account. */
   | { jsonrpc: "2.0"; method: "account/rateLimits/updated"; params: AccountRateLimitsUpdatedNotification; emittedAtMs: number }
+  /** The result of modelProvider/list changed. */
+  | { jsonrpc: "2.0"; method: "modelProvider/changed"; params: ModelProviderChangedNotification; emittedAtMs: number }
   /** The result of skills/list changed. */
   | { jsonrpc: "2.0"; method: "skills/changed"; params: SkillsChangedNotification; emittedAtMs: number }
   /** A watched path changed. */
@@ -4657,6 +4725,14 @@ export interface Methods {
   "modelProvider/list": { params: ModelProviderListParams; result: ModelProviderListResponse };
   /** Lists the tools that run at the provider: none. */
   "modelProvider/capabilities/read": { params: ModelProviderCapabilitiesReadParams; result: ModelProviderCapabilitiesReadResponse };
+  /** Adds a provider to the user's configuration, or changes one. */
+  "modelProvider/config/write": { params: ModelProviderConfigWriteParams; result: ModelProviderConfigWriteResponse };
+  /** Sets the provider of new threads in the user's configuration. */
+  "modelProvider/default/set": { params: ModelProviderDefaultSetParams; result: ConfigWriteResponse };
+  /** Stores the key of a provider. */
+  "modelProvider/key/write": { params: ModelProviderKeyWriteParams; result: ModelProviderKeyWriteResponse };
+  /** Removes the stored key of a provider. */
+  "modelProvider/key/delete": { params: ModelProviderKeyDeleteParams; result: ModelProviderKeyDeleteResponse };
   /** Lists the skills of a working directory. */
   "skills/list": { params: SkillsListParams; result: SkillsListResponse };
   /** Sets additional folders with skills. */

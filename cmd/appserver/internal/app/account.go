@@ -247,14 +247,6 @@ type providerAccount struct {
 	provider config.Provider
 }
 
-// of returns the source of grants for requests to a provider, or nil if no login authorizes them.
-func (a *accounts) of(p config.Provider) model.Account {
-	if !a.config.Current().UsesAccount(p) {
-		return nil
-	}
-	return providerAccount{a, p}
-}
-
 // Authorize implements model.Account. The key of the provider counts if there is no usable login.
 func (p providerAccount) Authorize(ctx context.Context, rejected *model.Grant) (*model.Grant, error) {
 	var old *account.Grant

@@ -2,6 +2,7 @@ package app
 
 import (
 	"path/filepath"
+	"reflect"
 	"slices"
 	"sync"
 
@@ -17,6 +18,21 @@ type catalog struct {
 	*config.Live
 	models *model.ModelCache
 	skills *skills
+	// providersChanged notifies the clients that the result of modelProvider/list changed.
+	providersChanged func()
+}
+
+// Write overrides that of Live. It changes the user's configuration, and the function notifies the clients if providers
+// have changed.
+func (c catalog) Write(p *protocol.ConfigBatchWriteParams) (protocol.ConfigWriteResponse, func(), error) {
+	before := c.Current()
+	answer, err := c.Live.Write(p)
+	after := c.Current()
+	if err != nil || before.ModelProvider == after.ModelProvider &&
+		reflect.DeepEqual(before.ModelProviders, after.ModelProviders) {
+		return answer, func() {}, err
+	}
+	return answer, c.providersChanged, nil
 }
 
 // Models lists the models of a provider, or of the default one for "". It requests the list from a

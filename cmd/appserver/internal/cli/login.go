@@ -18,9 +18,12 @@ import (
 
 const loginUsage = `Usage: appserver login [flags]
        appserver login status
-       appserver logout
+       appserver login --provider NAME
+       appserver login status --provider NAME
 
-login signs in with ChatGPT in the browser. login status states the login, and fails without one. logout removes it.
+login signs in with ChatGPT in the browser. login status states the login, and fails without one. appserver logout
+removes it. With --provider they concern the key of a model provider. login reads it from standard input, or asks for it
+on a terminal.
 
 Flags:
 `
@@ -32,6 +35,7 @@ type loginCall struct {
 
 	withKey, device  bool
 	issuer, clientID string
+	key              keyCall
 }
 
 // Login signs the user in, or states the login.
@@ -47,8 +51,15 @@ func Login(args []string, s app.Streams, o *app.Options) error {
 		return errors.New("a key in the arguments is visible to other programs: pipe it to appserver login --with-api-key")
 	})
 	o.DefineShared(flags)
+	c.key.define(flags)
+	flags.BoolVar(&c.key.allowHTTP, "allow-http", false,
+		"permit that the key goes without encryption to a provider with http on another machine")
 	err := flags.Parse(args)
 	rest := flags.Args()
+	if err == nil && len(rest) > 1 && rest[0] == "status" {
+		err = flags.Parse(rest[1:])
+		rest = append([]string{"status"}, flags.Args()...)
+	}
 	switch {
 	case errors.Is(err, flag.ErrHelp), err == nil && len(rest) == 1 && rest[0] == "help":
 		fmt.Fprint(s.Out, loginUsage)
@@ -59,6 +70,12 @@ func Login(args []string, s app.Streams, o *app.Options) error {
 		return app.FlagError(err)
 	case len(rest) > 1, len(rest) == 1 && rest[0] != "status":
 		return app.UsageError{Err: fmt.Errorf("unexpected argument %q", rest[len(rest)-1])}
+	}
+	if c.key.provider != "" {
+		return c.key.login(s, o, len(rest) == 1, c.device || c.issuer != "" || c.clientID != "")
+	}
+	if c.key.allowHTTP {
+		return app.UsageError{Err: errors.New("--allow-http is for a key: add --provider NAME")}
 	}
 	if c.account, err = app.NewUserAccount(o, c.issuer, c.clientID); err != nil {
 		return err
@@ -175,14 +192,17 @@ func masked(key string) string {
 	return "***" + key[len(key)-4:]
 }
 
-// Logout removes the login.
+// Logout removes the login, or the key of a provider.
 func Logout(args []string, s app.Streams, o *app.Options) error {
-	rest, err := o.Parse(args, s.Err)
-	if err != nil {
+	var key keyCall
+	flags := flag.NewFlagSet("logout", flag.ContinueOnError)
+	o.DefineShared(flags)
+	key.define(flags)
+	if err := app.ParseFlags(flags, args, s, "logout [--provider NAME]"); err != nil {
 		return err
 	}
-	if len(rest) > 0 {
-		return app.UsageError{Err: fmt.Errorf("unexpected argument %q", rest[0])}
+	if key.provider != "" {
+		return key.logout(s, o)
 	}
 	a, err := app.NewUserAccount(o, "", "")
 	if err != nil {
