@@ -1825,7 +1825,7 @@ export interface FuzzyFileSearchSessionUpdatedNotification {
 
 /** GatewayAuth is the source of a provider's key. Clients never get the key. */
 export interface GatewayAuth {
-  /** mode is what the configuration says: environmentVariable for the variable envKey, externallyConfigured for headers and tokens, or none. keySource of the provider is what counts. */
+  /** mode is the source in the configuration: environmentVariable for the variable envKey, externallyConfigured for headers and tokens, or none. A typed key counts before it. */
   mode: "none" | "environmentVariable" | "externallyConfigured";
   envKey?: string;
 }

@@ -15,8 +15,9 @@ import (
 type Redactor struct {
 	detectors *detectors
 	patterns  []pattern
-	// known returns secrets that are removed wherever they stand; it may be nil.
+	// known returns secrets that are removed wherever they stand; it may be nil. Without it they are found.
 	known func() []string
+	found []string
 }
 
 // minKnown is the length from which on a known secret is removed, in bytes. Shorter ones are often words, such as
@@ -37,7 +38,7 @@ func (r *Redactor) Knowing(known func() []string) *Redactor {
 // secrets returns the known secrets that are long enough, the longest first: one may be a part of another.
 func (r *Redactor) secrets() (long []string) {
 	if r.known == nil {
-		return nil
+		return r.found
 	}
 	for _, secret := range r.known() {
 		if len(secret) >= minKnown {
@@ -146,11 +147,13 @@ func (r *Redactor) Line(line protocol.RolloutLine) protocol.RolloutLine {
 			suspects = ^uint32(0) >> (32 - len(r.detectors.rows))
 		}
 	}
-	if suspects == 0 && len(r.patterns) == 0 && !hasKnown(line.Payload, r.secrets()) {
+	secrets := r.secrets()
+	if suspects == 0 && len(r.patterns) == 0 && !hasKnown(line.Payload, secrets) {
 		return line
 	}
 	reach := reachOf(line)
-	words := &Redactor{detectors: r.detectors, known: r.known}
+	words := &Redactor{detectors: r.detectors, found: secrets}
+	r = &Redactor{detectors: r.detectors, patterns: r.patterns, found: secrets}
 	line.Payload = rewrite(line.Payload, func(name, value string) string {
 		switch by := reach(name); {
 		case by == nobody, isData(value):

@@ -27,6 +27,12 @@ func openKeys(home, mode string) (keys *providerkey.Store, secrets func() []stri
 	}
 }
 
+// TypedKeys returns a function that returns the keys of providers that the user of a home has typed.
+func TypedKeys(home string, c *config.Config) func() []string {
+	_, secrets := openKeys(home, c.AuthStore)
+	return secrets
+}
+
 // providerKey authorizes requests to one provider by the key that the user has typed for it, or else by the configured
 // one. It implements model.Account.
 type providerKey struct {
