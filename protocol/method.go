@@ -87,6 +87,10 @@ type Handler interface {
 	ModelProviderProbe(to Caller, p *ModelProviderProbeParams) error
 	ModelProviderList(to Caller, p *ModelProviderListParams) error
 	ModelProviderCapabilitiesRead(to Caller, p *ModelProviderCapabilitiesReadParams) error
+	ModelProviderConfigWrite(to Caller, p *ModelProviderConfigWriteParams) error
+	ModelProviderDefaultSet(to Caller, p *ModelProviderDefaultSetParams) error
+	ModelProviderKeyWrite(to Caller, p *ModelProviderKeyWriteParams) error
+	ModelProviderKeyDelete(to Caller, p *ModelProviderKeyDeleteParams) error
 	SkillsList(to Caller, p *SkillsListParams) error
 	SkillsExtraRootsSet(to Caller, p *SkillsExtraRootsSetParams) error
 	HooksList(to Caller, p *HooksListParams) error
@@ -414,6 +418,14 @@ func laterMethods() []Method {
 			"Lists the providers of models."),
 		method[ModelProviderCapabilitiesReadParams, ModelProviderCapabilitiesReadResponse]("modelProvider/capabilities/read",
 			Handler.ModelProviderCapabilitiesRead, "Lists the tools that run at the provider: none."),
+		method[ModelProviderConfigWriteParams, ModelProviderConfigWriteResponse]("modelProvider/config/write",
+			Handler.ModelProviderConfigWrite, "Adds a provider to the user's configuration, or changes one."),
+		method[ModelProviderDefaultSetParams, ConfigWriteResponse]("modelProvider/default/set",
+			Handler.ModelProviderDefaultSet, "Sets the provider of new threads in the user's configuration.").own(),
+		method[ModelProviderKeyWriteParams, ModelProviderKeyWriteResponse]("modelProvider/key/write",
+			Handler.ModelProviderKeyWrite, "Stores the key of a provider.").own(),
+		method[ModelProviderKeyDeleteParams, ModelProviderKeyDeleteResponse]("modelProvider/key/delete",
+			Handler.ModelProviderKeyDelete, "Removes the stored key of a provider.").own(),
 		method[SkillsListParams, SkillsListResponse]("skills/list", Handler.SkillsList,
 			"Lists the skills of a working directory."),
 		method[SkillsExtraRootsSetParams, Empty]("skills/extraRoots/set", Handler.SkillsExtraRootsSet,

@@ -119,12 +119,57 @@ type ModelProviderListResponse struct {
 type ModelProviderSummary struct {
 	ID   string `json:"id"`
 	Name string `json:"name"`
-	// CanEdit is always false: no method edits a provider. The configuration of a provider can be
-	// written.
+	// CanEdit reports whether modelProvider/config/write can change the provider: one that is not built in, and is in the
+	// user's file.
 	CanEdit  bool             `json:"canEdit"`
 	BaseURL  *string          `json:"baseUrl"`
 	Settings ProviderSettings `json:"settings"`
+	// KeySource is the source of the key that counts: one that the user has typed, a variable of the server's
+	// environment, the configuration, or the login of the user.
+	KeySource string `json:"keySource" oneof:"none stored environmentVariable configuration login"`
+	// Ready reports whether turns can use the provider. Problem is the reason and the next action if they cannot, or if a
+	// typed key is not used.
+	Ready   bool    `json:"ready"`
+	Problem *string `json:"problem"`
 }
+
+// The sources of keys.
+const (
+	KeyNone          = "none"
+	KeyStored        = "stored"
+	KeyEnvironment   = "environmentVariable"
+	KeyConfiguration = "configuration"
+	KeyLogin         = "login"
+)
+
+// ModelProviderKeyWriteParams stores the key of a provider, in place of another one.
+type ModelProviderKeyWriteParams struct {
+	ModelProvider string `json:"modelProvider"`
+	APIKey        string `json:"apiKey"`
+	// AllowHTTP permits an address with http on another machine, to which the key goes without encryption.
+	AllowHTTP bool `json:"allowHttp,omitempty"`
+}
+
+// ModelProviderKeyWriteResponse has the provider after the change.
+type ModelProviderKeyWriteResponse struct {
+	Provider ModelProviderSummary `json:"provider"`
+}
+
+// ModelProviderKeyDeleteParams removes the stored key of a provider. The provider need not be configured any more.
+type ModelProviderKeyDeleteParams struct {
+	ModelProvider string `json:"modelProvider"`
+}
+
+// ModelProviderKeyDeleteResponse reports whether there was a key.
+type ModelProviderKeyDeleteResponse struct {
+	Removed bool `json:"removed"`
+}
+
+// ModelProviderChangedNotification reports that the result of modelProvider/list changed.
+type ModelProviderChangedNotification struct{}
+
+// NotificationMethod returns the method.
+func (ModelProviderChangedNotification) NotificationMethod() string { return "modelProvider/changed" }
 
 // ProviderSettings describes the connection to a provider.
 type ProviderSettings struct {
@@ -153,8 +198,8 @@ const (
 
 // GatewayAuth is the source of a provider's key. Clients never get the key.
 type GatewayAuth struct {
-	// Mode is environmentVariable for the variable EnvKey, externallyConfigured for headers and
-	// tokens in the configuration, or none.
+	// Mode is the source in the configuration: environmentVariable for the variable EnvKey, externallyConfigured for
+	// headers and tokens, or none. A typed key counts before it.
 	Mode   string  `json:"mode" oneof:"none environmentVariable externallyConfigured"`
 	EnvKey *string `json:"envKey,omitempty"`
 }

@@ -38,17 +38,11 @@ type ModelProviderKey struct {
 	Present bool  `json:"present"`
 	// Accepted reports whether the provider accepted the key, or is null if unknown.
 	Accepted *bool `json:"accepted"`
-	// Source is the place of the key: a variable of the server's environment, which EnvKey names, or the
-	// configuration. It is null for a provider without a key.
-	Source *string `json:"source" oneof:"environment configuration"`
+	// Source is the source of the key. EnvKey is the variable of the server's environment that has the key, or that
+	// could have it, or null.
+	Source string  `json:"source" oneof:"none stored environmentVariable configuration login"`
 	EnvKey *string `json:"envKey"`
 }
-
-// The sources of keys.
-const (
-	KeySourceEnvironment   = "environment"
-	KeySourceConfiguration = "configuration"
-)
 
 // ModelProviderTest is the answer of a model.
 type ModelProviderTest struct {

@@ -62,7 +62,12 @@ type Catalog interface {
 	SetExtraSkills(roots []string) error
 	// View returns the configuration that applies in cwd, or the global one if cwd is empty.
 	View(cwd string, includeLayers bool) (protocol.ConfigReadResponse, error)
-	Write(p *protocol.ConfigBatchWriteParams) (protocol.ConfigWriteResponse, error)
+	// Write changes the user's configuration. The function is called after the response was sent.
+	Write(p *protocol.ConfigBatchWriteParams) (protocol.ConfigWriteResponse, func(), error)
+	// WriteProvider changes a provider in the user's configuration, SetDefaultProvider that of new threads. The functions
+	// are called after the response was sent.
+	WriteProvider(p *protocol.ModelProviderConfigWriteParams) (protocol.ModelProviderConfigWriteResponse, func(), error)
+	SetDefaultProvider(name string) (protocol.ConfigWriteResponse, func(), error)
 	// PermissionProfiles returns the profiles of threads in cwd, an absolute path.
 	PermissionProfiles(cwd string) ([]protocol.PermissionProfileSummary, error)
 }
@@ -71,8 +76,9 @@ type Catalog interface {
 type ServerHandlers struct {
 	Outbox  *Server
 	Catalog Catalog
-	// Accounts has the login of the user.
+	// Accounts has the login of the user, Keys the stored keys of providers.
 	Accounts Accounts
+	Keys     ProviderKeys
 	// Warnings describe settings without effect. Each new client is notified of them.
 	Warnings []string
 	// Home is CODEX_HOME. Version is the version of this program.
@@ -185,9 +191,15 @@ func (h ServerHandlers) ConfigValueWrite(to protocol.Caller, p *protocol.ConfigV
 
 // ConfigBatchWrite sets several values in the user's configuration.
 func (h ServerHandlers) ConfigBatchWrite(to protocol.Caller, p *protocol.ConfigBatchWriteParams) error {
-	answer, err := h.Catalog.Write(p)
+	answer, then, err := h.Catalog.Write(p)
+	return h.replyThen(to, answer, then, err)
+}
+
+// replyThen replies and calls a function, unless there is an error.
+func (h ServerHandlers) replyThen(to protocol.Caller, answer any, then func(), err error) error {
 	if err == nil {
 		h.Outbox.Reply(to, answer)
+		then()
 	}
 	return err
 }

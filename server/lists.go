@@ -53,10 +53,9 @@ func listPage[T any](all []T, cursor *string, limit *uint32) (rows []T, next *st
 	return append([]T{}, rows...), next, nil
 }
 
-// ModelProviderList returns the providers.
+// ModelProviderList returns the providers. It may wait for the keyring of the system.
 func (h ServerHandlers) ModelProviderList(to protocol.Caller, p *protocol.ModelProviderListParams) error {
-	h.Outbox.Reply(to, h.Catalog.Providers())
-	return nil
+	return h.RunInBackground(to, func() (any, error) { return h.Catalog.Providers(), nil })
 }
 
 // ModelProviderCapabilitiesRead returns no capabilities, because this server runs no tools at

@@ -302,6 +302,14 @@ export type ClientRequest =
   | { jsonrpc?: "2.0"; id: RequestId; method: "modelProvider/list"; params?: ModelProviderListParams | null }
   /** Lists the tools that run at the provider: none. */
   | { jsonrpc?: "2.0"; id: RequestId; method: "modelProvider/capabilities/read"; params?: ModelProviderCapabilitiesReadParams | null }
+  /** Adds a provider to the user's configuration, or changes one. */
+  | { jsonrpc?: "2.0"; id: RequestId; method: "modelProvider/config/write"; params: ModelProviderConfigWriteParams }
+  /** Sets the provider of new threads in the user's configuration. */
+  | { jsonrpc?: "2.0"; id: RequestId; method: "modelProvider/default/set"; params: ModelProviderDefaultSetParams }
+  /** Stores the key of a provider. */
+  | { jsonrpc?: "2.0"; id: RequestId; method: "modelProvider/key/write"; params: ModelProviderKeyWriteParams }
+  /** Removes the stored key of a provider. */
+  | { jsonrpc?: "2.0"; id: RequestId; method: "modelProvider/key/delete"; params: ModelProviderKeyDeleteParams }
   /** Lists the skills of a working directory. */
   | { jsonrpc?: "2.0"; id: RequestId; method: "skills/list"; params?: SkillsListParams | null }
   /** Sets additional folders with skills. */
@@ -1495,7 +1503,7 @@ export interface ErrorData {
 }
 
 /** Kind is the stable machine word of an error, in error.data.kind. */
-export type ErrorKind = "parseError" | "invalidRequest" | "methodNotFound" | "invalidParams" | "inputTooLarge" | "internal" | "overloaded" | "notInitialized" | "alreadyInitialized" | "shuttingDown" | "experimentalApiRequired" | "invalidThreadId" | "threadNotFound" | "threadNotLoaded" | "threadLocked" | "threadArchived" | "threadInUse" | "staleOwner" | "ownerLost" | "noActiveTurn" | "turnMismatch" | "staleTurn" | "turnActive" | "turnNotFound" | "rolloutCorrupt" | "rolloutUnreadable" | "storage" | "providerNotFound" | "providerNotReady" | "config" | "permissions" | "configVersionConflict" | "configValidationError" | "configLayerReadonly" | "cwdNotFound" | "staleRevision" | "itemNotFound" | "notReplaceable" | "notReturnable" | "nothingToUndo" | "nothingToRedo" | "requestNotFound" | "revisionNotFound" | "revertBarrier" | "backupMismatch" | "trimPointNotFound" | "nothingToCompact" | "draftExpired" | "draftCancelled" | "slashCommand" | "indexUnavailable" | "mcpServer" | "account" | "checkpointNotFound" | "checkpointConflict" | "checkpointsOff" | "worktree" | "memoryUnavailable" | "fileNotFound" | "fileExists" | "fileType" | "fileTooLarge" | "fileAccess" | "file" | "watchExists" | "searchNotFound" | "command" | "commandExists" | "commandNotFound" | "notConfined";
+export type ErrorKind = "parseError" | "invalidRequest" | "methodNotFound" | "invalidParams" | "inputTooLarge" | "internal" | "overloaded" | "notInitialized" | "alreadyInitialized" | "shuttingDown" | "experimentalApiRequired" | "invalidThreadId" | "threadNotFound" | "threadNotLoaded" | "threadLocked" | "threadArchived" | "threadInUse" | "staleOwner" | "ownerLost" | "noActiveTurn" | "turnMismatch" | "staleTurn" | "turnActive" | "turnNotFound" | "rolloutCorrupt" | "rolloutUnreadable" | "storage" | "providerNotFound" | "providerNotReady" | "config" | "permissions" | "configVersionConflict" | "configValidationError" | "configLayerReadonly" | "configPathNotFound" | "cwdNotFound" | "staleRevision" | "itemNotFound" | "notReplaceable" | "notReturnable" | "nothingToUndo" | "nothingToRedo" | "requestNotFound" | "revisionNotFound" | "revertBarrier" | "backupMismatch" | "trimPointNotFound" | "nothingToCompact" | "draftExpired" | "draftCancelled" | "slashCommand" | "indexUnavailable" | "mcpServer" | "account" | "checkpointNotFound" | "checkpointConflict" | "checkpointsOff" | "worktree" | "memoryUnavailable" | "fileNotFound" | "fileExists" | "fileType" | "fileTooLarge" | "fileAccess" | "file" | "watchExists" | "searchNotFound" | "command" | "commandExists" | "commandNotFound" | "notConfined";
 
 /** ErrorNotification reports a failed model request. If willRetry is false, the turn fails, and turn/completed follows with the same error. */
 export interface ErrorNotification {
@@ -1845,7 +1853,7 @@ export interface FuzzyFileSearchSessionUpdatedNotification {
 
 /** GatewayAuth is the source of a provider's key. Clients never get the key. */
 export interface GatewayAuth {
-  /** mode is environmentVariable for the variable envKey, externallyConfigured for headers and tokens in the configuration, or none. */
+  /** mode is the source in the configuration: environmentVariable for the variable envKey, externallyConfigured for headers and tokens, or none. A typed key counts before it. */
   mode: "none" | "environmentVariable" | "externallyConfigured";
   envKey?: string;
 }
@@ -2550,6 +2558,24 @@ export interface ModelProviderCapabilitiesReadResponse {
   webSearch: boolean;
 }
 
+/** ModelProviderChangedNotification reports that the result of modelProvider/list changed. */
+export type ModelProviderChangedNotification = Record<string, never>;
+
+/** ModelProviderConfigWriteParams adds a provider to the user's configuration, or changes one. */
+export interface ModelProviderConfigWriteParams {
+  settings: ProviderSettingsPatch;
+}
+
+/** ModelProviderConfigWriteResponse has the provider after the change. */
+export interface ModelProviderConfigWriteResponse {
+  provider: ModelProviderSummary;
+}
+
+/** ModelProviderDefaultSetParams sets the provider of new threads in the user's configuration. The response is a ConfigWriteResponse. */
+export interface ModelProviderDefaultSetParams {
+  providerId: string;
+}
+
 /** ModelProviderKey describes the key of a provider. Clients never get the key. */
 export interface ModelProviderKey {
   /** needed reports whether the provider needs a key, or is null if unknown. */
@@ -2557,9 +2583,32 @@ export interface ModelProviderKey {
   present: boolean;
   /** accepted reports whether the provider accepted the key, or is null if unknown. */
   accepted: boolean | null;
-  /** source is the place of the key: a variable of the server's environment, which envKey names, or the configuration. It is null for a provider without a key. */
-  source: "environment" | "configuration" | null;
+  /** source is the source of the key. envKey is the variable of the server's environment that has the key, or that could have it, or null. */
+  source: "none" | "stored" | "environmentVariable" | "configuration" | "login";
   envKey: string | null;
+}
+
+/** ModelProviderKeyDeleteParams removes the stored key of a provider. The provider need not be configured any more. */
+export interface ModelProviderKeyDeleteParams {
+  modelProvider: string;
+}
+
+/** ModelProviderKeyDeleteResponse reports whether there was a key. */
+export interface ModelProviderKeyDeleteResponse {
+  removed: boolean;
+}
+
+/** ModelProviderKeyWriteParams stores the key of a provider, in place of another one. */
+export interface ModelProviderKeyWriteParams {
+  modelProvider: string;
+  apiKey: string;
+  /** allowHttp permits an address with http on another machine, to which the key goes without encryption. */
+  allowHttp?: boolean | null;
+}
+
+/** ModelProviderKeyWriteResponse has the provider after the change. */
+export interface ModelProviderKeyWriteResponse {
+  provider: ModelProviderSummary;
 }
 
 /** ModelProviderListParams requests the model providers. */
@@ -2616,10 +2665,15 @@ export interface ModelProviderProblem {
 export interface ModelProviderSummary {
   id: string;
   name: string;
-  /** canEdit is always false: no method edits a provider. The configuration of a provider can be written. */
+  /** canEdit reports whether modelProvider/config/write can change the provider: one that is not built in, and is in the user's file. */
   canEdit: boolean;
   baseUrl: string | null;
   settings: ProviderSettings;
+  /** keySource is the source of the key that counts: one that the user has typed, a variable of the server's environment, the configuration, or the login of the user. */
+  keySource: "none" | "stored" | "environmentVariable" | "configuration" | "login";
+  /** ready reports whether turns can use the provider. problem is the reason and the next action if they cannot, or if a typed key is not used. */
+  ready: boolean;
+  problem: string | null;
 }
 
 /** ModelProviderTest is the answer of a model. */
@@ -2746,6 +2800,18 @@ export interface PlanItem {
 export type ProviderSettings =
   | { type: "openai" }
   | { type: "customGateway"; auth: GatewayAuth };
+
+/** ProviderSettingsPatch has the settings of a provider to change. Absent ones stay; null clears baseUrl and envKey. */
+export interface ProviderSettingsPatch {
+  /** type is customGateway; the others are rejected. */
+  type: "customGateway" | "bedrock" | "gcp";
+  /** providerId is the name of a configured provider. Without it a provider is added, with a name made from name. */
+  providerId?: string | null;
+  name?: string | null;
+  baseUrl?: string | null;
+  /** envKey is the variable of the server's environment with the key. */
+  envKey?: string | null;
+}
 
 /** Prune excludes the items of some categories, except pinned ones. */
 export interface Prune {
@@ -3036,6 +3102,8 @@ export type ServerNotification =
   | { jsonrpc: "2.0"; method: "account/updated"; params: AccountUpdatedNotification; emittedAtMs: number }
   /** The provider reported a limit of the account. */
   | { jsonrpc: "2.0"; method: "account/rateLimits/updated"; params: AccountRateLimitsUpdatedNotification; emittedAtMs: number }
+  /** The result of modelProvider/list changed. */
+  | { jsonrpc: "2.0"; method: "modelProvider/changed"; params: ModelProviderChangedNotification; emittedAtMs: number }
   /** The result of skills/list changed. */
   | { jsonrpc: "2.0"; method: "skills/changed"; params: SkillsChangedNotification; emittedAtMs: number }
   /** A watched path changed. */
@@ -4786,6 +4854,14 @@ export interface Methods {
   "modelProvider/list": { params: ModelProviderListParams; result: ModelProviderListResponse };
   /** Lists the tools that run at the provider: none. */
   "modelProvider/capabilities/read": { params: ModelProviderCapabilitiesReadParams; result: ModelProviderCapabilitiesReadResponse };
+  /** Adds a provider to the user's configuration, or changes one. */
+  "modelProvider/config/write": { params: ModelProviderConfigWriteParams; result: ModelProviderConfigWriteResponse };
+  /** Sets the provider of new threads in the user's configuration. */
+  "modelProvider/default/set": { params: ModelProviderDefaultSetParams; result: ConfigWriteResponse };
+  /** Stores the key of a provider. */
+  "modelProvider/key/write": { params: ModelProviderKeyWriteParams; result: ModelProviderKeyWriteResponse };
+  /** Removes the stored key of a provider. */
+  "modelProvider/key/delete": { params: ModelProviderKeyDeleteParams; result: ModelProviderKeyDeleteResponse };
   /** Lists the skills of a working directory. */
   "skills/list": { params: SkillsListParams; result: SkillsListResponse };
   /** Sets additional folders with skills. */

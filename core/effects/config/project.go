@@ -115,7 +115,8 @@ func (c *Config) inFolder(cwd string, over *layer) (*Config, error) {
 	if out == c {
 		return c, nil
 	}
-	out.base, out.login = c, c.login
+	out.base = c
+	out.connect(c.ports)
 	out.Warnings = slices.DeleteFunc(out.Warnings, func(w string) bool {
 		return slices.Contains(c.Warnings, w)
 	})

@@ -118,6 +118,16 @@ func (p Provider) OnThisMachine() bool {
 	return err == nil && isLoopback(strings.ToLower(u.Hostname()))
 }
 
+// IsBuiltIn reports whether a provider exists without a configuration.
+func IsBuiltIn(name string) bool { return builtinProviders()[name].ID != "" }
+
+// inUserFile reports whether the user's file has a table of a provider.
+func (c *Config) inUserFile(name string) bool {
+	return slices.ContainsFunc(c.layers, func(l *layer) bool {
+		return l.name.Type == protocol.LayerUser && l.root.find("model_providers", name) != nil
+	})
+}
+
 // providers adds the configured providers to the built-in ones. A setting of a built-in provider
 // changes only that setting.
 func (d *decoder) providers(to Providers, n *node, path []string) {
@@ -162,10 +172,7 @@ func (c *Config) Provider(name string) (Provider, error) {
 func (c *Config) Summaries() []protocol.ModelProviderSummary {
 	out := []protocol.ModelProviderSummary{}
 	for _, id := range sortedKeys(c.ModelProviders) {
-		p := c.ModelProviders[id]
-		s := protocol.ModelProviderSummary{ID: id, Name: p.Name, Settings: p.settings()}
-		s.BaseURL = protocol.OrNil(c.ShownAddress(p))
-		out = append(out, s)
+		out = append(out, c.summary(c.ModelProviders[id]))
 	}
 	return out
 }
@@ -176,6 +183,28 @@ func (c *Config) ShownAddress(p Provider) string {
 		return ""
 	}
 	return redactText([]string{"base_url"}, p.BaseURL)
+}
+
+// Summary returns one of the providers for modelProvider/list.
+func (c *Config) Summary(name string) (protocol.ModelProviderSummary, error) {
+	p, err := c.Provider(name)
+	if err != nil {
+		return protocol.ModelProviderSummary{}, err
+	}
+	return c.summary(p), nil
+}
+
+func (c *Config) summary(p Provider) protocol.ModelProviderSummary {
+	s := protocol.ModelProviderSummary{ID: p.ID, Name: p.Name, Settings: p.settings()}
+	s.CanEdit = !IsBuiltIn(p.ID) && c.inUserFile(p.ID)
+	s.KeySource, s.Problem = c.KeySource(p)
+	if err := c.Ready(p.ID); err != nil {
+		s.Problem = new(err.Error())
+	} else {
+		s.Ready = true
+	}
+	s.BaseURL = protocol.OrNil(c.ShownAddress(p))
+	return s
 }
 
 // settings describes how requests to the provider are authenticated.
@@ -206,7 +235,7 @@ func (c *Config) Ready(name string) error {
 	case p.BaseURL == "":
 		return c.notReady(name, "has no address: set base_url")
 	}
-	key, err := c.APIKey(p)
+	key, err := c.KeyOf(p)
 	if err == nil {
 		_, err = c.Headers(p)
 	}
@@ -215,7 +244,7 @@ func (c *Config) Ready(name string) error {
 		return protocol.Refuse(protocol.KindProviderNotReady, "model provider %s cannot be used: %v", name, err)
 	case c.UsesAccount(p):
 		return c.signedIn(p)
-	case p.EnvKey != "" && key == "":
+	case p.EnvKey != "" && key.Value == "":
 		return c.noKey(p)
 	}
 	return nil
@@ -232,8 +261,8 @@ func (c *Config) noKey(p Provider) error {
 		advice = ". " + p.EnvKeyInstructions
 	}
 	return protocol.Refuse(protocol.KindProviderNotReady,
-		"model provider %s needs an API key: set %s in the server's environment, or choose another provider with model_provider in %s (offline needs no key)%s",
-		p.ID, p.EnvKey, c.file(), advice)
+		"model provider %s needs an API key: set %s in the server's environment, type a key with `appserver login --provider %s` or modelProvider/key/write, or choose another provider with model_provider in %s (offline needs no key)%s",
+		p.ID, p.EnvKey, p.ID, c.file(), advice)
 }
 
 // file returns the path of the user's file. The file may not exist.
@@ -246,7 +275,8 @@ func (c *Config) file() string {
 	return ""
 }
 
-// APIKey returns the key for a provider, or empty. The error names the variable with a value that is no key.
+// APIKey returns the key that is configured for a provider, or empty. The error names the variable with a value that is
+// no key.
 func (c *Config) APIKey(p Provider) (string, error) {
 	if p.EnvKey != "" {
 		if key, err := c.token(p.EnvKey); key != "" || err != nil {
@@ -254,37 +284,6 @@ func (c *Config) APIKey(p Provider) (string, error) {
 		}
 	}
 	return p.BearerToken, nil
-}
-
-// KeyOf describes the key of a provider without its value.
-func (c *Config) KeyOf(p Provider) (key protocol.ModelProviderKey) {
-	place := func(present bool, source string) {
-		key.Present, key.Source = present, &source
-	}
-	switch value, _ := c.APIKey(p); { // a wrong value is absent here, and Ready returns its error
-	case p.EnvKey != "" && (value == "" || p.BearerToken == "" || c.getenv(p.EnvKey) != ""):
-		place(value != "", protocol.KeySourceEnvironment)
-		key.EnvKey, key.Needed = &p.EnvKey, new(true)
-	case value != "":
-		place(true, protocol.KeySourceConfiguration)
-	case hasKey(p.HTTPHeaders):
-		place(true, protocol.KeySourceConfiguration)
-	case hasKey(p.EnvHTTPHeaders):
-		headers, _ := c.headers(nil, p.EnvHTTPHeaders)
-		place(len(headers) > 0, protocol.KeySourceEnvironment)
-	}
-	return key
-}
-
-// hasKey reports whether one of the headers is a key, as far as its name shows.
-func hasKey(headers map[string]string) bool {
-	for name := range headers {
-		name = strings.ToLower(name)
-		if name == "authorization" || strings.Contains(name, "key") || strings.Contains(name, "token") {
-			return true
-		}
-	}
-	return false
 }
 
 // Headers returns the additional headers of requests to a provider. It omits headers from empty

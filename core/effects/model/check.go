@@ -23,7 +23,7 @@ type Check struct {
 	Local   bool
 	// Reachable reports whether the endpoint answered, or is nil if no request was sent.
 	Reachable *bool
-	// KeySent is set if requests have a key or other headers of the configuration. KeyNeeded and KeyAccepted are nil
+	// KeySent is set if requests have a key. KeyNeeded and KeyAccepted are nil
 	// if unknown: the lists of some providers are for everyone.
 	KeySent                bool
 	KeyNeeded, KeyAccepted *bool
@@ -41,14 +41,14 @@ const (
 	detailTime = 2 * time.Second
 )
 
-// Check requests the models of the endpoint. key names the place of its key for messages.
+// Check requests the models of the endpoint. key names the key of the requests for messages; it is "" if they have none.
 func (c *Client) Check(ctx context.Context, key string) Check {
-	check := Check{Local: c.IsLocal(), KeySent: c.endpoint.APIKey != "" || len(c.endpoint.Headers) > 0}
+	check := Check{Local: c.IsLocal(), KeySent: key != ""}
 	if u, err := url.Parse(c.endpoint.BaseURL); err == nil {
 		check.BaseURL = shownURL(u)
 	}
 	if c.urlErr != nil {
-		check.Problem, check.Message = protocol.ProbeConfiguration, c.redact.Replace(c.urlErr.Error())
+		check.Problem, check.Message = protocol.ProbeConfiguration, c.redacted(c.urlErr.Error())
 		return check
 	}
 	listing, cancel := context.WithTimeout(ctx, checkTime)
@@ -84,7 +84,7 @@ func (c *Client) checkKey(ctx context.Context, check *Check) {
 		return
 	}
 	bare := c.endpoint
-	bare.APIKey, bare.Headers, bare.Query = "", nil, nil
+	bare.APIKey, bare.Account, bare.Headers, bare.Query = "", nil, nil, nil
 	if u, err := url.Parse(bare.BaseURL); err != nil || u.User != nil {
 		return // the address has a password, too
 	}
@@ -104,14 +104,14 @@ func (c *Client) explain(check *Check, err error, key string) {
 	if errors.As(err, &unanswered) {
 		err = unanswered.error
 	}
-	host := c.url.Host
+	host := c.latest().Host
 	switch {
 	case errors.As(err, &answer):
 		c.explainStatus(check, answer, key)
 		return
 	case errors.As(err, new(noListError)):
 		check.Problem, check.Message = protocol.ProbeNoModelServer,
-			host+" answers, but "+shownURL(c.url)+" is not the API of a model server: it has no list of models"
+			host+" answers, but "+shownURL(c.latest())+" is not the API of a model server: it has no list of models"
 	case errors.Is(err, context.DeadlineExceeded):
 		check.Problem, check.Message = protocol.ProbeTimeout,
 			fmt.Sprintf("%s did not answer within %v", host, checkTime)
@@ -122,7 +122,7 @@ func (c *Client) explain(check *Check, err error, key string) {
 	default:
 		check.Problem, check.Message = protocol.ProbeUnreachable, c.modelError(&connectError{err}).Message
 	}
-	check.Message = c.redact.Replace(check.Message)
+	check.Message = c.redacted(check.Message)
 }
 
 // explainStatus describes a status other than 200.
@@ -137,19 +137,19 @@ func (c *Client) explainStatus(check *Check, e *askError, key string) {
 		check.KeyAccepted = new(false)
 		check.KeyNeeded = new(true)
 		check.Problem, check.Message = protocol.ProbeKeyRejected,
-			fmt.Sprintf("the provider at %s rejects %s (%d)%s", c.url.Host, key, e.status, reason)
+			fmt.Sprintf("the provider at %s rejects %s (%d)%s", c.latest().Host, key, e.status, reason)
 	case e.isAuth():
 		check.KeyNeeded = new(true)
 		check.Problem, check.Message = protocol.ProbeKeyMissing,
-			fmt.Sprintf("the provider at %s needs a key (%d)%s", c.url.Host, e.status, reason)
+			fmt.Sprintf("the provider at %s needs a key (%d)%s", c.latest().Host, e.status, reason)
 	case e.status == http.StatusNotFound, e.status == http.StatusMethodNotAllowed, e.status/100 == 3:
 		check.Problem, check.Message = protocol.ProbeNoModelServer,
-			fmt.Sprintf("%s has no list of models at %s (%d)", c.url.Host, e.url, e.status)
+			fmt.Sprintf("%s has no list of models at %s (%d)", c.latest().Host, e.url, e.status)
 	default:
 		check.Problem, check.Message = protocol.ProbeFailed,
-			fmt.Sprintf("the provider at %s answers %d %s%s", c.url.Host, e.status, http.StatusText(e.status), reason)
+			fmt.Sprintf("the provider at %s answers %d %s%s", c.latest().Host, e.status, http.StatusText(e.status), reason)
 	}
-	check.Message = c.redact.Replace(check.Message)
+	check.Message = c.redacted(check.Message)
 }
 
 // Asked is the answer of a model to a test.

@@ -57,6 +57,18 @@ func NewModelCache(listers map[string]Lister, learned *Windows, logins func() ui
 	return c
 }
 
+// Replace replaces the listers. A provider with another one gets a new list; a request under way ends unused.
+func (c *ModelCache) Replace(listers map[string]Lister) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for name := range c.lists {
+		if listers[name] != c.listers[name] {
+			delete(c.lists, name)
+		}
+	}
+	c.listers = listers
+}
+
 // List calls then with the models of a provider: immediately if the list is valid, or after a
 // request. If the request fails or times out, then gets the former list. List does not wait.
 func (c *ModelCache) List(provider string, then func([]core.ListedModel)) {

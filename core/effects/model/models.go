@@ -115,7 +115,7 @@ func (c *Client) describe(ctx context.Context, models []core.ListedModel) {
 func (c *Client) askModels(ctx context.Context) ([]byte, error) {
 	t, err := c.target(ctx, nil, "models")
 	for tries := 1; err == nil; tries++ {
-		if t.grant != nil {
+		if t.ofLogin() {
 			query := t.url.Query()
 			query.Set("client_version", protocol.Level)
 			t.url.RawQuery = query.Encode()
@@ -141,7 +141,11 @@ func (noListError) Error() string { return "the answer is no list of models" }
 
 // ask sends a request beside those for answers, and returns the body of the response.
 func (c *Client) ask(ctx context.Context, method string, u *url.URL, content []byte) ([]byte, error) {
-	return c.askAt(ctx, c.endpoint, method, u, content)
+	e := c.endpoint
+	if t, err := c.target(ctx, nil); err == nil && t.grant != nil && t.grant.IsKey {
+		e = t.endpoint
+	}
+	return c.askAt(ctx, e, method, u, content)
 }
 
 func (c *Client) askAt(ctx context.Context, e Endpoint, method string, u *url.URL, content []byte) ([]byte, error) {

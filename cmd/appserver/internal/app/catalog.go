@@ -2,6 +2,7 @@ package app
 
 import (
 	"path/filepath"
+	"reflect"
 	"slices"
 	"sync"
 
@@ -9,15 +10,41 @@ import (
 	"appserver/core/effects/config"
 	"appserver/core/effects/model"
 	"appserver/core/effects/skill"
+	"appserver/platform/httpclient"
 	"appserver/protocol"
 )
 
 // catalog lists models, providers, features and skills for clients.
 type catalog struct {
 	*config.Live
-	models    *model.ModelCache
-	providers map[string]model.Provider
-	skills    *skills
+	models *model.ModelCache
+	// client returns the client of a provider, or nil.
+	client func(provider string) model.Provider
+	skills *skills
+	// providersChanged notifies the clients that the result of modelProvider/list changed.
+	providersChanged func()
+}
+
+// Write overrides that of Live. It changes the user's configuration, and the function notifies the clients if providers
+// have changed.
+func (c catalog) Write(p *protocol.ConfigBatchWriteParams) (protocol.ConfigWriteResponse, func(), error) {
+	before := c.Current()
+	answer, err := c.Live.Write(p)
+	after := c.Current()
+	if err != nil || before.ModelProvider == after.ModelProvider &&
+		reflect.DeepEqual(before.ModelProviders, after.ModelProviders) {
+		return answer, func() {}, err
+	}
+	return answer, c.providersChanged, nil
+}
+
+// openCatalog returns the catalog of a home without a server. The caller closes its models.
+func openCatalog(local *localHome, network *httpclient.Environment) (catalog, error) {
+	m, err := openModels(local, network, &accounts{localHome: local})
+	if err != nil {
+		return catalog{}, err
+	}
+	return catalog{Live: local.config, models: m.cache, client: m.provider}, nil
 }
 
 // Models lists the models of a provider, or of the default one. It requests the list from a provider that is ready. For

@@ -43,9 +43,9 @@ func (c catalog) Probe(ctx context.Context, p *protocol.ModelProviderProbeParams
 	if err != nil {
 		return protocol.ModelProviderProbeResponse{}, err
 	}
-	pr := &probe{catalog: c, config: now, provider: provider, client: c.providers[provider.ID],
+	pr := &probe{catalog: c, config: now, provider: provider, client: c.client(provider.ID),
 		response: protocol.ModelProviderProbeResponse{ModelProvider: provider.ID, Name: provider.Name,
-			Key: now.KeyOf(provider), Models: []protocol.Model{}}}
+			Key: now.DescribeKey(provider), Models: []protocol.Model{}}}
 	if p.Model != nil {
 		if pr.model = *p.Model; pr.model == "" || len(pr.model) > maxModelName {
 			return pr.response, protocol.InvalidParams("model", "`model` must have 1 to %d bytes", maxModelName)
@@ -97,8 +97,6 @@ func (p *probe) isConfigured() bool {
 		p.fail(protocol.ProbeKeyMissing, err.Error())
 	case err != nil:
 		p.fail(protocol.ProbeConfiguration, err.Error())
-	case p.client == nil:
-		p.fail(protocol.ProbeConfiguration, fmt.Sprintf("model provider %s was added after the start of the server", p.provider.ID))
 	default:
 		return true
 	}
@@ -166,16 +164,19 @@ func (p *probe) rejectKey(asked model.Asked) {
 	p.fail(protocol.ProbeKeyRejected, fmt.Sprintf("the provider rejects %s (%d): %s", p.keyName(), asked.Status, asked.Message))
 }
 
-// keyName names the place of the key.
+// keyName names the key of requests, or returns "" without one.
 func (p *probe) keyName() string {
-	key := p.response.Key
-	switch {
-	case key.EnvKey != nil:
+	switch key := p.response.Key; key.Source {
+	case protocol.KeyStored:
+		return "the key that was typed for it"
+	case protocol.KeyEnvironment:
 		return "the key in " + *key.EnvKey
-	case key.Source != nil && *key.Source == protocol.KeySourceConfiguration:
+	case protocol.KeyConfiguration:
 		return fmt.Sprintf("the key in [model_providers.%s] of the configuration", p.provider.ID)
+	case protocol.KeyLogin:
+		return "the login of the user"
 	}
-	return "the request"
+	return ""
 }
 
 func (p *probe) fail(kind, message string) {
@@ -210,10 +211,7 @@ func (p *probe) advice(kind string) string {
 		return fmt.Sprintf("set base_url in %s to the address of the model server, up to /v1; another program may use its port",
 			section)
 	case protocol.ProbeKeyMissing, protocol.ProbeKeyRejected:
-		if env := p.response.Key.EnvKey; env != nil {
-			return fmt.Sprintf("set %s to a valid key in the environment of the server, and restart it", *env)
-		}
-		return "set env_key or experimental_bearer_token in " + section + ", and restart the server"
+		return p.keyAdvice()
 	case protocol.ProbeNoModels:
 		if get := getCommand(p.provider.ID, p.check.Software, "MODEL"); get != "" {
 			return "download one with `" + get + "`"
@@ -221,12 +219,29 @@ func (p *probe) advice(kind string) string {
 		return "load a model in the server, or set model in " + section
 	case protocol.ProbeTimeout:
 		return "try again; a local server may still load the model"
-	case protocol.ProbeConfiguration:
-		if p.client == nil && p.provider.ID != "" {
-			return "restart the server, which reads providers when it starts"
-		}
 	}
 	return ""
+}
+
+// keyAdvice returns the ways to another key.
+func (p *probe) keyAdvice() string {
+	if p.config.UsesAccount(p.provider) {
+		return "sign in with `appserver login`, or with account/login/start"
+	}
+	ways := fmt.Sprintf("type a key with `appserver login --provider %s`, or with modelProvider/key/write", p.provider.ID)
+	if env := p.response.Key.EnvKey; env != nil {
+		ways += fmt.Sprintf(", or set %s in the environment of the server, and restart it%s", *env,
+			after(". ", p.provider.EnvKeyInstructions))
+	}
+	return ways
+}
+
+// after returns a text behind a separator, or "" for no text.
+func after(separator, text string) string {
+	if text == "" {
+		return ""
+	}
+	return separator + text
 }
 
 // startCommands are the commands that start model servers, by the built-in providers.

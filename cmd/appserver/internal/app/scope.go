@@ -41,7 +41,7 @@ func (s *setup) scope(c *config.Config) *engine.Scope {
 		Warnings:        c.Warnings, ConfigWarnings: c.ProjectWarnings, Deprecations: c.Deprecations(),
 		Prices: prices,
 		CacheFacts: func(provider, model string) core.CacheFacts {
-			p := c.ProviderInfo(provider, model, 0)
+			p := c.WithProviders(s.config.Current()).ProviderInfo(provider, model, 0)
 			return core.CacheFacts{Ratio: prices.CachedPriceRatio(provider, model), Retention: p.CacheRetention}
 		},
 		Servers: func(cwd string) []mcp.Definition { return definitions(s.config.Latest(c), cwd) },

@@ -5,15 +5,15 @@ import (
 	"strings"
 )
 
-// startOnly are the keys that the server reads only when it starts, and what they set. providerKeysOfThreads are read
-// for each thread.
-var startOnly = []struct{ key, what string }{
-	{"model_providers.*.*", "model providers"},
-	{"checkpoints.max_files", "it"},
-	{"checkpoints.max_bytes", "it"},
-	{"history.maxAge", "its limits for old threads"},
-	{"history.maxBytes", "its limits for old threads"},
-	{"history.retention", "its limits for old threads"},
+// serverKeys are the keys that have no effect on a thread, with the reasons. providerKeysOfThreads are read for each
+// thread.
+var serverKeys = []struct{ key, reason string }{
+	{"model_providers.*.*", "model providers are the same for all threads; set it in config.toml"},
+	{"checkpoints.max_files", "the server reads it only when it starts"},
+	{"checkpoints.max_bytes", "the server reads it only when it starts"},
+	{"history.maxAge", "the server reads its limits for old threads only when it starts"},
+	{"history.maxBytes", "the server reads its limits for old threads only when it starts"},
+	{"history.retention", "the server reads its limits for old threads only when it starts"},
 }
 
 var providerKeysOfThreads = map[string]bool{"cached_price_ratio": true, "cache_retention_secs": true, "model": true,
@@ -31,11 +31,11 @@ func (l *layer) readAtStart() (warnings []string) {
 				strings.Join(key, ".")))
 		}
 	}
-	for _, s := range startOnly {
+	for _, s := range serverKeys {
 		for _, key := range l.root.matching(strings.Split(s.key, ".")) {
 			if !providerKeysOfThreads[key[len(key)-1]] {
-				warnings = append(warnings, fmt.Sprintf(
-					"config.%s has no effect on a thread: the server reads %s only when it starts", strings.Join(key, "."), s.what))
+				warnings = append(warnings, fmt.Sprintf("config.%s has no effect on a thread: %s", strings.Join(key, "."),
+					s.reason))
 			}
 		}
 	}
