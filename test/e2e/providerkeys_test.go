@@ -375,12 +375,24 @@ func TestCommandsAboutKeys(t *testing.T) {
 func TestCommandAsksForAKeyWithoutEcho(t *testing.T) {
 	t.Parallel()
 	home := homeOf(t, "[model_providers.groq]\nbase_url = \"https://api.groq.com/openai/v1\"\n")
-	cmd := apptest.ProcessCommand(t, home, must(apptest.Binary()), "login", "--provider", "groq")
-	cmd.Stderr = nil
-	shown := typeOnTerminal(t, cmd, "(not shown): ", typedKey+"\r")
+	run := func(text string) (shown string, status int) {
+		cmd := apptest.ProcessCommand(t, home, must(apptest.Binary()), "login", "--provider", "groq")
+		cmd.Stderr = nil
+		shown = typeOnTerminal(t, cmd, "shown): ", text)
+		require.NotContains(t, shown, typedKey)
+		return shown, cmd.ProcessState.ExitCode()
+	}
+	for text, words := range map[string]string{typedKey + "\x03": "interrupted", "\r": "is empty",
+		strings.Repeat("k", 5000) + "\r": "pipe it"} {
+		shown, status := run(text)
+		require.Equal(t, 1, status)
+		require.Contains(t, shown, words)
+	}
+	require.NoFileExists(t, keysFile(home))
+	shown, status := run(typedKey + "\r")
+	require.Zero(t, status, shown)
 	require.Contains(t, shown, "https://api.groq.com only")
 	require.Contains(t, shown, "Stored the key")
-	require.NotContains(t, shown, typedKey)
 	require.Contains(t, fileText(t, keysFile(home)), typedKey)
 }
 
@@ -404,7 +416,7 @@ func typeOnTerminal(t *testing.T, cmd *exec.Cmd, question, text string) string {
 			break
 		}
 	}
-	require.NoError(t, cmd.Wait(), shown.String())
+	_ = cmd.Wait() // the caller checks the status
 	return shown.String()
 }
 

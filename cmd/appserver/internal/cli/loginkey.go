@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/signal"
 	"strings"
+	"syscall"
 
 	"golang.org/x/term"
 
@@ -47,7 +48,7 @@ func (k *keyCall) login(s app.Streams, o *app.Options, status, otherFlags bool) 
 }
 
 func (k *keyCall) store(s app.Streams, keys *app.UserKeys) error {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	origin, err := keys.Origin(k.provider)
 	if err != nil {
@@ -70,11 +71,8 @@ func (k *keyCall) store(s app.Streams, keys *app.UserKeys) error {
 // read reads the key from a pipe, or asks for it on a terminal.
 func (k *keyCall) read(ctx context.Context, s app.Streams, origin providerkey.Origin) (string, error) {
 	if f, ok := s.In.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
-		fmt.Fprintf(s.Err, "API key of model provider %s, which is sent to %s only (not shown): ",
-			termtext.Plain(k.provider), origin)
-		key, err := readHidden(ctx, int(f.Fd()))
-		fmt.Fprintln(s.Err)
-		return key, err
+		return readHidden(ctx, f, s.Err, fmt.Sprintf("API key of model provider %s, which is sent to %s only (not shown): ",
+			termtext.Plain(k.provider), origin))
 	}
 	text, err := io.ReadAll(io.LimitReader(s.In, providerkey.MaxKey+2)) // a longer one is rejected
 	if err != nil {
@@ -86,32 +84,50 @@ func (k *keyCall) read(ctx context.Context, s app.Streams, origin providerkey.Or
 	return string(text), nil
 }
 
-// errInterrupted is the error of a question that the user has interrupted.
-var errInterrupted = errors.New("interrupted: nothing was stored")
+// maxTyped bounds a line of a terminal, in bytes. What is beyond is lost.
+const maxTyped = 4096
 
-// readHidden reads a line of a terminal without echo. The end of the process ends the goroutine if it is interrupted.
-func readHidden(ctx context.Context, terminal int) (string, error) {
-	state, err := term.GetState(terminal)
+var (
+	errInterrupted = errors.New("interrupted: nothing was stored")
+	errLong        = errors.New("the key is too long for a terminal: pipe it to the command")
+)
+
+// readHidden asks for a line of a terminal. The echo ends before the question is shown, so that no typed key is shown.
+// The goroutine ends with the process if a signal comes first.
+func readHidden(ctx context.Context, in *os.File, out io.Writer, question string) (string, error) {
+	state, err := term.MakeRaw(int(in.Fd()))
 	if err != nil {
 		return "", fmt.Errorf("the terminal cannot be used: %w", err)
 	}
+	defer func() { _ = term.Restore(int(in.Fd()), state) }()
+	t := term.NewTerminal(struct {
+		io.Reader
+		io.Writer
+	}{in, out}, "")
+	if width, height, err := term.GetSize(int(in.Fd())); err == nil && width > 0 {
+		_ = t.SetSize(width, height)
+	}
 	type answer struct {
-		text []byte
+		text string
 		err  error
 	}
 	answers := make(chan answer, 1)
 	go func() {
-		text, err := term.ReadPassword(terminal)
+		text, err := t.ReadPassword(question)
 		answers <- answer{text, err}
 	}()
 	select {
 	case a := <-answers:
-		if a.err != nil {
+		switch {
+		case errors.Is(a.err, io.EOF): // ctrl-c or ctrl-d
+			return "", errInterrupted
+		case a.err != nil:
 			return "", fmt.Errorf("the key cannot be read: %w", a.err)
+		case len(a.text) >= maxTyped:
+			return "", errLong
 		}
-		return string(a.text), nil
+		return a.text, nil
 	case <-ctx.Done():
-		_ = term.Restore(terminal, state)
 		return "", errInterrupted
 	}
 }
