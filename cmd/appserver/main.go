@@ -41,6 +41,7 @@ func commands() []subcommand {
 		{"proxy", "connect standard input and output to the Unix socket of a server: --sock PATH", cli.Proxy},
 		{"login", "check whether the model provider has its key: login status", cli.Login},
 		{"context", "show and edit the context of a stored thread", cli.Context},
+		{"models", "list the models of a provider and of servers on this machine; models test checks one", cli.Models},
 		{"mcp", "list, add and remove MCP servers; log in at them", cli.MCP},
 		{"rollout", "verify, repair and redact the files of threads; archive or delete old threads", cli.Rollout},
 		{"generate-json-schema", "write the JSON Schema of the protocol to --out DIR", generate("generate-json-schema", schema.WriteJSON)},

@@ -94,7 +94,8 @@ func (p *probe) isConfigured() bool {
 	err := p.config.Ready(p.provider.ID)
 	switch {
 	case err != nil && p.provider.EnvKey != "" && !p.response.Key.Present && p.provider.BaseURL != "":
-		p.fail(protocol.ProbeKeyMissing, err.Error())
+		p.fail(protocol.ProbeKeyMissing, fmt.Sprintf("model provider %s needs an API key, and %s is not set",
+			p.provider.ID, p.provider.EnvKey))
 	case err != nil:
 		p.fail(protocol.ProbeConfiguration, err.Error())
 	case p.client == nil:
@@ -121,6 +122,9 @@ func (p *probe) ask(ctx context.Context, test bool) {
 	name := p.model
 	if name == "" {
 		name = p.config.DefaultModel(p.provider.ID, listed)
+		if !p.config.HasModel(p.provider.ID) && core.FindModel(listed, name) < 0 {
+			name = "" // it is a model of another provider
+		}
 	}
 	isListed := core.FindModel(listed, name) >= 0 || p.provider.ID == offline.Name
 	r := &p.response
@@ -211,7 +215,8 @@ func (p *probe) advice(kind string) string {
 			section)
 	case protocol.ProbeKeyMissing, protocol.ProbeKeyRejected:
 		if env := p.response.Key.EnvKey; env != nil {
-			return fmt.Sprintf("set %s to a valid key in the environment of the server, and restart it", *env)
+			return fmt.Sprintf("set %s to a valid key in the environment of the server, and restart it%s",
+				*env, after(". ", p.provider.EnvKeyInstructions))
 		}
 		return "set env_key or experimental_bearer_token in " + section + ", and restart the server"
 	case protocol.ProbeNoModels:
@@ -227,6 +232,14 @@ func (p *probe) advice(kind string) string {
 		}
 	}
 	return ""
+}
+
+// after returns a text behind a separator, or "" for no text.
+func after(separator, text string) string {
+	if text == "" {
+		return ""
+	}
+	return separator + text
 }
 
 // startCommands are the commands that start model servers, by the built-in providers.
