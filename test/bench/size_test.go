@@ -10,7 +10,7 @@ import (
 )
 
 // maxProgram is the maximum size of the program, in bytes. A release is not larger: it has the same flags.
-const maxProgram = 35_200_000
+const maxProgram = 35_300_000
 
 func TestTheProgramIsSmall(t *testing.T) {
 	if apptest.RaceFactor > 1 {

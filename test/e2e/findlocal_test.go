@@ -19,7 +19,7 @@ import (
 	"appserver/test/apptest"
 )
 
-// ollamaAnswers are answers of Ollama 0.17.4 with a model that reasons and one that embeds.
+// ollamaAnswers returns answers of Ollama 0.17.4 with a model that reasons and one that embeds.
 func ollamaAnswers() map[string]string {
 	return map[string]string{
 		"GET /v1/models": `{"object":"list","data":[{"id":"tiny-think:latest","object":"model","created":1795842530,` +
@@ -32,7 +32,7 @@ func ollamaAnswers() map[string]string {
 	}
 }
 
-// studioAnswers are answers of LM Studio, as its documentation has them.
+// studioAnswers returns answers of LM Studio, as its documentation has them.
 func studioAnswers() map[string]string {
 	return map[string]string{
 		"GET /v1/models": `{"data":[{"id":"qwen2-vl-7b-instruct","object":"model","owned_by":"organization_owner"}],"object":"list"}`,
@@ -42,7 +42,7 @@ func studioAnswers() map[string]string {
 	}
 }
 
-// llamaAnswers are answers of llama-server with one model.
+// llamaAnswers returns answers of llama-server with one model.
 func llamaAnswers() map[string]string {
 	return map[string]string{
 		"GET /v1/models": `{"models":[{"name":"coder.gguf","model":"coder.gguf"}],"object":"list","data":[{"id":"coder.gguf",` +
@@ -51,7 +51,7 @@ func llamaAnswers() map[string]string {
 	}
 }
 
-// vllmAnswers are answers of vLLM with one model.
+// vllmAnswers returns answers of vLLM with one model.
 func vllmAnswers() map[string]string {
 	return map[string]string{
 		"GET /v1/models": `{"object":"list","data":[{"id":"Qwen/Qwen3-8B","object":"model","created":1795842000,` +
@@ -203,9 +203,12 @@ func TestWhatIsNoModelServerIsNotFound(t *testing.T) {
 		"a list of others":    writeHandler(`{"object":"list","data":[{"id":"user-1","object":"user"}]}`),
 		"rows of no sense":    writeHandler(`{"object":"list","data":[7,{},"x"]}`),
 		"deep JSON":           writeHandler(strings.Repeat("[", 1<<20)),
-		"10 MB":               writeHandler(`{"object":"list","data":[` + strings.Repeat(row, 10<<20/len(row)) + row[:len(row)-1] + `]}`),
-		"a status":            func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "no", http.StatusTeapot) },
-		"a login":             func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "login", http.StatusUnauthorized) },
+		"10 MB": writeHandler(`{"object":"list","data":[` + strings.Repeat(row, 10<<20/len(row)) +
+			row[:len(row)-1] + `]}`),
+		"a status": func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "no", http.StatusTeapot) },
+		"a login": func(w http.ResponseWriter, _ *http.Request) {
+			http.Error(w, "login", http.StatusUnauthorized)
+		},
 		"a redirect": func(w http.ResponseWriter, r *http.Request) {
 			http.Redirect(w, r, elsewhere.URL+r.URL.Path, http.StatusFound)
 		},

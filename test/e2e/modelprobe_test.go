@@ -19,7 +19,7 @@ func probe(c *apptest.Client, params apptest.Object) gjson.Result {
 	return gjson.ParseBytes(c.Call("model/provider/probe", params))
 }
 
-// keyedServer is a provider on this machine that takes one key only, for its list as well unless it is public.
+// keyedServer serves a provider on this machine that takes one key only, for its list as well unless it is public.
 func keyedServer(t *testing.T, key string, public bool) string {
 	return listenLocal(t, func(w http.ResponseWriter, r *http.Request) {
 		isList := r.URL.Path == "/v1/models"

@@ -53,7 +53,7 @@ func (c *Client) Check(ctx context.Context, key string) Check {
 	}
 	listing, cancel := context.WithTimeout(ctx, checkTime)
 	defer cancel()
-	list, err := c.readList(listing)
+	list, err := c.readList(listing, askOptions{explains: true})
 	check.Reachable = new(hasAnswered(err))
 	if err == nil && len(list.models) == 0 && !list.exact {
 		err = noListError{}
@@ -89,7 +89,7 @@ func (c *Client) checkKey(ctx context.Context, check *Check) {
 		return // the address has a password, too
 	}
 	refused := new(askError)
-	if _, err := newClient(bare).readList(ctx); errors.As(err, &refused) && refused.isAuth() {
+	if _, err := newClient(bare).readList(ctx, askOptions{}); errors.As(err, &refused) && refused.isAuth() {
 		check.KeyNeeded, check.KeyAccepted = new(true), new(true)
 	}
 }

@@ -51,7 +51,7 @@ func (c *Client) Models(ctx context.Context) ([]core.ListedModel, error) {
 }
 
 func (c *Client) list(ctx context.Context) ([]core.ListedModel, error) {
-	list, err := c.readList(ctx)
+	list, err := c.readList(ctx, askOptions{})
 	if err != nil {
 		return nil, err
 	}
@@ -60,12 +60,12 @@ func (c *Client) list(ctx context.Context) ([]core.ListedModel, error) {
 }
 
 // readList requests the list of models without further facts.
-func (c *Client) readList(ctx context.Context) (modelsList, error) {
+func (c *Client) readList(ctx context.Context, o askOptions) (modelsList, error) {
 	u, err := requestURL(c.endpoint, "models")
 	if err != nil {
 		return modelsList{}, &requestError{err}
 	}
-	body, err := c.ask(ctx, http.MethodGet, u, nil)
+	body, err := c.askWith(ctx, http.MethodGet, u, nil, o)
 	if err != nil {
 		return modelsList{}, err
 	}
@@ -109,11 +109,21 @@ func (e *askError) Error() string {
 // noListError is an answer that is no list of models.
 type noListError struct{}
 
-// Error returns what is missing.
+// Error returns the reason.
 func (noListError) Error() string { return "the answer is no list of models" }
+
+// askOptions change a request beside those for answers.
+type askOptions struct {
+	// explains is set if the body of a failure is read. Then its connection is kept for later requests.
+	explains bool
+}
 
 // ask sends a request beside those for answers, and returns the body of the response.
 func (c *Client) ask(ctx context.Context, method string, u *url.URL, content []byte) ([]byte, error) {
+	return c.askWith(ctx, method, u, content, askOptions{})
+}
+
+func (c *Client) askWith(ctx context.Context, method string, u *url.URL, content []byte, o askOptions) ([]byte, error) {
 	req, err := http.NewRequestWithContext(ctx, method, u.String(), bytes.NewReader(content))
 	if err != nil {
 		return nil, &requestError{err}
@@ -136,8 +146,11 @@ func (c *Client) ask(ctx context.Context, method string, u *url.URL, content []b
 	defer res.Body.Close()
 	c.recogniseHeader(res.Header)
 	if res.StatusCode != http.StatusOK {
-		body, _ := io.ReadAll(io.LimitReader(res.Body, problemLimit)) // the status says enough without it
-		return nil, &askError{res.StatusCode, body, shownURL(req.URL)}
+		refused := &askError{status: res.StatusCode, url: shownURL(req.URL)}
+		if o.explains {
+			refused.body, _ = io.ReadAll(io.LimitReader(res.Body, problemLimit)) // the status says enough without it
+		}
+		return nil, refused
 	}
 	return io.ReadAll(io.LimitReader(res.Body, listLimit))
 }

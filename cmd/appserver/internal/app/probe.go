@@ -167,7 +167,8 @@ func (p *probe) rejectKey(asked model.Asked) {
 		return
 	}
 	key.Accepted = new(false)
-	p.fail(protocol.ProbeKeyRejected, fmt.Sprintf("the provider rejects %s (%d): %s", p.keyName(), asked.Status, asked.Message))
+	p.fail(protocol.ProbeKeyRejected,
+		fmt.Sprintf("the provider rejects %s (%d): %s", p.keyName(), asked.Status, asked.Message))
 }
 
 // keyName names the place of the key.
@@ -192,7 +193,8 @@ func (p *probe) failModel(message, name string) {
 	if get := getCommand(p.provider.ID, p.check.Software, name); get != "" {
 		advice = "download it with `" + get + "`, or choose another model"
 	}
-	p.response.Problem = &protocol.ModelProviderProblem{Kind: protocol.ProbeModelNotFound, Message: message, Advice: &advice}
+	p.response.Problem = &protocol.ModelProviderProblem{Kind: protocol.ProbeModelNotFound, Message: message,
+		Advice: &advice}
 }
 
 // advice returns the next action of the user, or "" if the message has it.
@@ -242,7 +244,7 @@ func after(separator, text string) string {
 	return separator + text
 }
 
-// startCommands are the commands that start model servers, by the built-in providers.
+// startCommands returns the commands that start model servers, by built-in provider.
 func startCommands() map[string]string {
 	return map[string]string{
 		config.ProviderOllama: "ollama serve", config.ProviderLMStudio: "lms server start",
