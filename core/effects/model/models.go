@@ -176,10 +176,10 @@ type listed struct {
 	LoadedContextLength loose[float64] `json:"loaded_context_length"` // LM Studio
 	MaxInputTokens      loose[float64] `json:"max_input_tokens"`      // Anthropic
 
-	TopProvider  loose[topProvider]       `json:"top_provider"` // OpenRouter
-	Architecture loose[architecture]      `json:"architecture"`
-	Pricing      loose[map[string]string] `json:"pricing"`
-	Supported    loose[[]string]          `json:"supported_parameters"`
+	TopProvider  loose[topProvider]    `json:"top_provider"` // OpenRouter
+	Architecture loose[architecture]   `json:"architecture"`
+	Pricing      loose[map[string]any] `json:"pricing"`
+	Supported    loose[[]string]       `json:"supported_parameters"`
 }
 
 // metadata is a part of the form of llama.cpp. NCtx is the window with which it runs, NCtxTrain that of the training.
@@ -271,7 +271,8 @@ func (m *listed) model() core.ListedModel {
 // prices returns the prices of OpenRouter's form, which are for one token. It returns nil if no price is valid.
 func (m *listed) prices() *core.ModelPrices {
 	price := func(name string) *float64 {
-		n, err := strconv.ParseFloat(m.Pricing.value[name], 64)
+		text, _ := m.Pricing.value[name].(string)
+		n, err := strconv.ParseFloat(text, 64)
 		if n *= 1e6; err != nil || !(n >= 0 && n <= maxPrice) {
 			return nil
 		}
