@@ -87,6 +87,39 @@ func TestAProbeAsksAModel(t *testing.T) {
 	require.ErrorIs(t, err, os.ErrNotExist)
 }
 
+// TestAProbeAsksByTheApiOfTheProvider once.
+func TestAProbeAsksByTheApiOfTheProvider(t *testing.T) {
+	apptest.OnBothWires(t, func(t *testing.T, on apptest.WireAPI) {
+		p := on.NewProvider(t, apptest.TextAnswer("OK"))
+		c := apptest.StartServer(t, p.Home(t))
+		c.Initialize()
+		r := probe(c, apptest.Object{"modelProvider": "test", "test": true})
+		require.Equal(t, "OK", r.Get("test.text").Str, r.Raw)
+		require.Equal(t, "null", r.Get("problem").Raw)
+		require.Len(t, p.Requests(), 1)
+		c.Close()
+	})
+}
+
+// TestAProbeShowsNoSecretOfAnAddress, whether it answers or not.
+func TestAProbeShowsNoSecretOfAnAddress(t *testing.T) {
+	page := listenLocal(t, writeHandler("<!doctype html>"))
+	for _, address := range []string{closedPort(t), page.URL} {
+		home := t.TempDir()
+		apptest.WriteConfig(t, home, fmt.Sprintf("[model_providers.mine]\nwire_api = \"chat\"\nbase_url = %q\n"+
+			"query_params = { token = \"hidden-in-query\" }\nhttp_headers = { X-Key = \"hidden-in-header\" }\n",
+			strings.Replace(address, "//", "//me:hidden-password@", 1)+"/v1?api_key=hidden-parameter"))
+		c := apptest.StartServer(t, home)
+		c.Initialize()
+		r := probe(c, apptest.Object{"modelProvider": "mine", "model": "m", "test": true})
+		require.NotEmpty(t, r.Get("problem.kind").Str)
+		require.NotContains(t, r.Raw, "hidden")
+		require.True(t, r.Get("key.present").Bool())
+		require.Equal(t, "configuration", r.Get("key.source").Str)
+		c.Close()
+	}
+}
+
 // TestAProbeSaysWhatFailedAndWhatToDo for each kind of problem.
 func TestAProbeSaysWhatFailedAndWhatToDo(t *testing.T) {
 	missing := newLocalServer(t, ollamaAnswers(), func(w http.ResponseWriter, _ *http.Request) {

@@ -28,6 +28,8 @@ type Check struct {
 	KeySent                bool
 	KeyNeeded, KeyAccepted *bool
 	Models                 []core.ListedModel
+	// Listless is set if the endpoint has no list of models, as some providers have none.
+	Listless bool
 	// Software names the program that serves the models, or is "".
 	Software string
 	// Problem is the kind of the failure, a kind of protocol.ModelProviderProblem, or "". Message has no secrets.
@@ -143,6 +145,7 @@ func (c *Client) explainStatus(check *Check, e *askError, key string) {
 		check.Problem, check.Message = protocol.ProbeKeyMissing,
 			fmt.Sprintf("the provider at %s needs a key (%d)%s", c.url.Host, e.status, reason)
 	case e.status == http.StatusNotFound, e.status == http.StatusMethodNotAllowed, e.status/100 == 3:
+		check.Listless = e.status/100 != 3
 		check.Problem, check.Message = protocol.ProbeNoModelServer,
 			fmt.Sprintf("%s has no list of models at %s (%d)", c.url.Host, e.url, e.status)
 	default:

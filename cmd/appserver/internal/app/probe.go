@@ -77,13 +77,24 @@ func (p *probe) list(ctx context.Context) bool {
 		r.Key.Needed = p.check.KeyNeeded
 	}
 	r.Key.Accepted = p.check.KeyAccepted
-	if p.check.Problem != "" {
+	switch {
+	case p.check.Problem == "":
+	case p.check.Listless && p.hasModel():
+		p.setModels(nil)
+		return true
+	default:
 		p.fail(p.check.Problem, p.check.Message)
-		return p.check.Problem == protocol.ProbeNoModelServer && !p.check.Local // some providers have no list
+		return false
 	}
 	p.models.Store(p.provider.ID, p.check.Models)
 	p.setModels(p.check.Models)
 	return true
+}
+
+// hasModel reports whether a model of the provider is known without a list. The four local servers have lists.
+func (p *probe) hasModel() bool {
+	return !slices.Contains(config.LocalServers(), p.provider.ID) &&
+		(p.model != "" || p.config.HasModel(p.provider.ID))
 }
 
 // isConfigured reports whether requests can be sent to the provider.
@@ -126,12 +137,12 @@ func (p *probe) ask(ctx context.Context, test bool) {
 			name = "" // it is a model of another provider
 		}
 	}
-	isListed := core.FindModel(listed, name) >= 0 || p.provider.ID == offline.Name
+	isListed := core.FindModel(listed, name) >= 0 || p.check.Listless || p.provider.ID == offline.Name
 	r := &p.response
 	switch {
-	case name == "" && r.Problem == nil:
+	case name == "":
 		p.fail(protocol.ProbeNoModels, fmt.Sprintf("%s at %s has no models", p.provider.Name, p.check.BaseURL))
-	case !test && p.model != "" && !isListed && r.Problem == nil:
+	case !test && p.model != "" && !isListed:
 		p.failModel(fmt.Sprintf("%s does not list the model %s", p.provider.Name, name), name)
 	}
 	if !test || name == "" {
@@ -141,7 +152,7 @@ func (p *probe) ask(ctx context.Context, test bool) {
 	r.Test = &protocol.ModelProviderTest{Model: name, DurationMs: asked.Duration.Milliseconds(), Tokens: asked.Usage}
 	switch asked.Problem {
 	case "":
-		r.Problem, r.Test.Text = nil, &asked.Text
+		r.Test.Text = &asked.Text
 		if _, isClient := p.client.(*model.Client); isClient {
 			r.Reachable = new(true)
 		}
@@ -213,6 +224,9 @@ func (p *probe) advice(kind string) string {
 		}
 		return "check the network, and base_url in " + section
 	case protocol.ProbeNoModelServer:
+		if p.check.Listless && !p.check.Local {
+			return "name a model, or set model in " + section + ", because the provider has no list; or check its base_url"
+		}
 		return fmt.Sprintf("set base_url in %s to the address of the model server, up to /v1; another program may use its port",
 			section)
 	case protocol.ProbeKeyMissing, protocol.ProbeKeyRejected:
