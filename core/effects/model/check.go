@@ -28,6 +28,8 @@ type Check struct {
 	KeySent                bool
 	KeyNeeded, KeyAccepted *bool
 	Models                 []core.ListedModel
+	// Listless is set if the endpoint has no list of models, as some providers have none.
+	Listless bool
 	// Software names the program that serves the models, or is "".
 	Software string
 	// Problem is the kind of the failure, a kind of protocol.ModelProviderProblem, or "". Message has no secrets.
@@ -53,7 +55,7 @@ func (c *Client) Check(ctx context.Context, key string) Check {
 	}
 	listing, cancel := context.WithTimeout(ctx, checkTime)
 	defer cancel()
-	list, err := c.readList(listing)
+	list, err := c.readList(listing, askOptions{explains: true})
 	check.Reachable = new(hasAnswered(err))
 	if err == nil && len(list.models) == 0 && !list.exact {
 		err = noListError{}
@@ -89,7 +91,7 @@ func (c *Client) checkKey(ctx context.Context, check *Check) {
 		return // the address has a password, too
 	}
 	refused := new(askError)
-	if _, err := newClient(bare).readList(ctx); errors.As(err, &refused) && refused.isAuth() {
+	if _, err := newClient(bare).readList(ctx, askOptions{}); errors.As(err, &refused) && refused.isAuth() {
 		check.KeyNeeded, check.KeyAccepted = new(true), new(true)
 	}
 }
@@ -143,6 +145,7 @@ func (c *Client) explainStatus(check *Check, e *askError, key string) {
 		check.Problem, check.Message = protocol.ProbeKeyMissing,
 			fmt.Sprintf("the provider at %s needs a key (%d)%s", c.latest().Host, e.status, reason)
 	case e.status == http.StatusNotFound, e.status == http.StatusMethodNotAllowed, e.status/100 == 3:
+		check.Listless = e.status/100 != 3
 		check.Problem, check.Message = protocol.ProbeNoModelServer,
 			fmt.Sprintf("%s has no list of models at %s (%d)", c.latest().Host, e.url, e.status)
 	default:

@@ -24,7 +24,7 @@ func (c *Client) Find(ctx context.Context) ([]core.ListedModel, error) {
 	}
 	listing, cancel := context.WithTimeout(ctx, findTime)
 	defer cancel()
-	list, err := c.readList(listing)
+	list, err := c.readList(listing, askOptions{})
 	if err == nil && !list.exact {
 		err = noListError{}
 	}

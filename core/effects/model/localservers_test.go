@@ -95,8 +95,10 @@ func TestModelsOfLocalServers(t *testing.T) {
 				`POST /api/show {"model":"other:latest"}`: shownOf("sha256-2", ""),
 			},
 			[]core.ListedModel{
-				{ID: "plain:latest", Window: 4096, Running: true, Loads: true, Modalities: []string{"text"}, Tools: true, Thinking: true},
-				{ID: "named:latest", Window: 4096, Running: true, Loads: true, Modalities: []string{"text"}, Tools: true, Thinking: true},
+				{ID: "plain:latest", Window: 4096, Running: true, Loads: true, Modalities: []string{"text"}, Tools: true,
+					Thinking: true},
+				{ID: "named:latest", Window: 4096, Running: true, Loads: true, Modalities: []string{"text"}, Tools: true,
+					Thinking: true},
 				{ID: "wide:latest", Window: 16384, Loads: true, Modalities: []string{"text"}, Tools: true, Thinking: true},
 				{ID: "other:latest", Window: 32768, Loads: true, Modalities: []string{"text"}, Tools: true, Thinking: true},
 			}, false,

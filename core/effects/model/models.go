@@ -51,7 +51,7 @@ func (c *Client) Models(ctx context.Context) ([]core.ListedModel, error) {
 }
 
 func (c *Client) list(ctx context.Context) ([]core.ListedModel, error) {
-	list, err := c.readList(ctx)
+	list, err := c.readList(ctx, askOptions{})
 	if err != nil {
 		return nil, err
 	}
@@ -60,8 +60,8 @@ func (c *Client) list(ctx context.Context) ([]core.ListedModel, error) {
 }
 
 // readList requests the list of models without further facts.
-func (c *Client) readList(ctx context.Context) (modelsList, error) {
-	body, err := c.askModels(ctx)
+func (c *Client) readList(ctx context.Context, o askOptions) (modelsList, error) {
+	body, err := c.askModels(ctx, o)
 	if err != nil {
 		return modelsList{}, err
 	}
@@ -91,7 +91,7 @@ func (c *Client) describe(ctx context.Context, models []core.ListedModel) {
 }
 
 // askModels requests the list. If the endpoint rejects the login, it uses other credentials.
-func (c *Client) askModels(ctx context.Context) ([]byte, error) {
+func (c *Client) askModels(ctx context.Context, o askOptions) ([]byte, error) {
 	t, err := c.target(ctx, nil, "models")
 	for tries := 1; err == nil; tries++ {
 		if t.ofLogin() {
@@ -99,7 +99,7 @@ func (c *Client) askModels(ctx context.Context) ([]byte, error) {
 			query.Set("client_version", protocol.Level)
 			t.url.RawQuery = query.Encode()
 		}
-		body, failed := c.askAt(ctx, t.endpoint, http.MethodGet, t.url, nil)
+		body, failed := c.askAt(ctx, t.endpoint, http.MethodGet, t.url, nil, o)
 		if tries == maxGrants || !isUnauthorized(failed) {
 			return body, failed
 		}
@@ -115,8 +115,14 @@ func (c *Client) askModels(ctx context.Context) ([]byte, error) {
 // noListError is an answer that is no list of models.
 type noListError struct{}
 
-// Error returns what is missing.
+// Error returns the reason.
 func (noListError) Error() string { return "the answer is no list of models" }
+
+// askOptions change a request beside those for answers.
+type askOptions struct {
+	// explains is set if the body of a failure is read. Then its connection is kept for later requests.
+	explains bool
+}
 
 // ask sends a request beside those for answers, and returns the body of the response.
 func (c *Client) ask(ctx context.Context, method string, u *url.URL, content []byte) ([]byte, error) {
@@ -124,10 +130,11 @@ func (c *Client) ask(ctx context.Context, method string, u *url.URL, content []b
 	if t, err := c.target(ctx, nil); err == nil && t.grant != nil && t.grant.IsKey {
 		e = t.endpoint
 	}
-	return c.askAt(ctx, e, method, u, content)
+	return c.askAt(ctx, e, method, u, content, askOptions{})
 }
 
-func (c *Client) askAt(ctx context.Context, e Endpoint, method string, u *url.URL, content []byte) ([]byte, error) {
+func (c *Client) askAt(ctx context.Context, e Endpoint, method string, u *url.URL, content []byte, o askOptions) (
+	[]byte, error) {
 	req, err := http.NewRequestWithContext(ctx, method, u.String(), bytes.NewReader(content))
 	if err != nil {
 		return nil, &requestError{err}
@@ -150,8 +157,11 @@ func (c *Client) askAt(ctx context.Context, e Endpoint, method string, u *url.UR
 	defer res.Body.Close()
 	c.recogniseHeader(res.Header)
 	if res.StatusCode != http.StatusOK {
-		body, _ := io.ReadAll(io.LimitReader(res.Body, problemLimit)) // the status says enough without it
-		return nil, &askError{res.StatusCode, res.Header, body, shownURL(req.URL)}
+		refused := &askError{status: res.StatusCode, header: res.Header, url: shownURL(req.URL)}
+		if o.explains {
+			refused.body, _ = io.ReadAll(io.LimitReader(res.Body, problemLimit)) // the status says enough without it
+		}
+		return nil, refused
 	}
 	return io.ReadAll(io.LimitReader(res.Body, listLimit))
 }
@@ -194,10 +204,10 @@ type listed struct {
 	LoadedContextLength loose[float64] `json:"loaded_context_length"` // LM Studio
 	MaxInputTokens      loose[float64] `json:"max_input_tokens"`      // Anthropic
 
-	TopProvider  loose[topProvider]       `json:"top_provider"` // OpenRouter
-	Architecture loose[architecture]      `json:"architecture"`
-	Pricing      loose[map[string]string] `json:"pricing"`
-	Supported    loose[[]string]          `json:"supported_parameters"`
+	TopProvider  loose[topProvider]    `json:"top_provider"` // OpenRouter
+	Architecture loose[architecture]   `json:"architecture"`
+	Pricing      loose[map[string]any] `json:"pricing"`
+	Supported    loose[[]string]       `json:"supported_parameters"`
 }
 
 // metadata is a part of the form of llama.cpp. NCtx is the window with which it runs, NCtxTrain that of the training.
@@ -293,7 +303,8 @@ func (m *listed) model() core.ListedModel {
 // prices returns the prices of OpenRouter's form, which are for one token. It returns nil if no price is valid.
 func (m *listed) prices() *core.ModelPrices {
 	price := func(name string) *float64 {
-		n, err := strconv.ParseFloat(m.Pricing.value[name], 64)
+		text, _ := m.Pricing.value[name].(string)
+		n, err := strconv.ParseFloat(text, 64)
 		if n *= 1e6; err != nil || !(n >= 0 && n <= maxPrice) {
 			return nil
 		}

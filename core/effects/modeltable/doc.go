@@ -4,7 +4,7 @@
 // # Names
 //
 // A row is found by the address of the provider and the name of the model in requests. Upper case counts as lower case,
-// and a dot as a dash. The first of these names that has a row counts:
+// and a dot or @ as a dash. The first of these names that has a row counts:
 //
 //  1. the name, without the prefix models/ of Google;
 //  2. the name without a date or -latest at its end: gpt-5-2025-08-07, claude-opus-4-20250514, claude-opus-4@20250514;

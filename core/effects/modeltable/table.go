@@ -27,7 +27,7 @@ type Row struct {
 	Input, CachedInput, Output *float64
 }
 
-// provider has the rows of a provider by names without case and dots.
+// provider has the rows of a provider by folded names.
 type provider struct {
 	// addresses are hosts, some with the beginning of a path. One that begins with a dot includes the hosts below it.
 	addresses []string
@@ -93,7 +93,7 @@ func serving(all []*provider, baseURL string) *provider {
 }
 
 // dated matches the date at the end of a name.
-var dated = pattern.New(`[-@](20\d\d-\d\d-\d\d|20\d{6}|latest)$`)
+var dated = pattern.New(`-(20\d\d-\d\d-\d\d|20\d{6}|latest)$`)
 
 // find returns the row of a folded name.
 func (p *provider) find(name string) (Row, bool) {
@@ -111,7 +111,7 @@ func (p *provider) find(name string) (Row, bool) {
 
 // fold returns a name in the form by which rows are found.
 func fold(name string) string {
-	return strings.ReplaceAll(strings.ToLower(strings.TrimSpace(name)), ".", "-")
+	return strings.NewReplacer(".", "-", "@", "-").Replace(strings.ToLower(strings.TrimSpace(name)))
 }
 
 // load returns the providers of the table.

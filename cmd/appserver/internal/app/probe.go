@@ -77,13 +77,24 @@ func (p *probe) list(ctx context.Context) bool {
 		r.Key.Needed = p.check.KeyNeeded
 	}
 	r.Key.Accepted = p.check.KeyAccepted
-	if p.check.Problem != "" {
+	switch {
+	case p.check.Problem == "":
+	case p.check.Listless && p.hasModel():
+		p.setModels(nil)
+		return true
+	default:
 		p.fail(p.check.Problem, p.check.Message)
-		return p.check.Problem == protocol.ProbeNoModelServer && !p.check.Local // some providers have no list
+		return false
 	}
 	p.models.Store(p.provider.ID, p.check.Models)
 	p.setModels(p.check.Models)
 	return true
+}
+
+// hasModel reports whether a model of the provider is known without a list. The four local servers have lists.
+func (p *probe) hasModel() bool {
+	return !slices.Contains(config.LocalServers(), p.provider.ID) &&
+		(p.model != "" || p.config.HasModel(p.provider.ID))
 }
 
 // isConfigured reports whether requests can be sent to the provider.
@@ -94,7 +105,8 @@ func (p *probe) isConfigured() bool {
 	err := p.config.Ready(p.provider.ID)
 	switch {
 	case err != nil && p.provider.EnvKey != "" && !p.response.Key.Present && p.provider.BaseURL != "":
-		p.fail(protocol.ProbeKeyMissing, err.Error())
+		p.fail(protocol.ProbeKeyMissing, fmt.Sprintf("model provider %s needs an API key, and %s is not set",
+			p.provider.ID, p.provider.EnvKey))
 	case err != nil:
 		p.fail(protocol.ProbeConfiguration, err.Error())
 	default:
@@ -119,13 +131,16 @@ func (p *probe) ask(ctx context.Context, test bool) {
 	name := p.model
 	if name == "" {
 		name = p.config.DefaultModel(p.provider.ID, listed)
+		if !p.config.HasModel(p.provider.ID) && core.FindModel(listed, name) < 0 {
+			name = "" // it is a model of another provider
+		}
 	}
-	isListed := core.FindModel(listed, name) >= 0 || p.provider.ID == offline.Name
+	isListed := core.FindModel(listed, name) >= 0 || p.check.Listless || p.provider.ID == offline.Name
 	r := &p.response
 	switch {
-	case name == "" && r.Problem == nil:
+	case name == "":
 		p.fail(protocol.ProbeNoModels, fmt.Sprintf("%s at %s has no models", p.provider.Name, p.check.BaseURL))
-	case !test && p.model != "" && !isListed && r.Problem == nil:
+	case !test && p.model != "" && !isListed:
 		p.failModel(fmt.Sprintf("%s does not list the model %s", p.provider.Name, name), name)
 	}
 	if !test || name == "" {
@@ -135,7 +150,7 @@ func (p *probe) ask(ctx context.Context, test bool) {
 	r.Test = &protocol.ModelProviderTest{Model: name, DurationMs: asked.Duration.Milliseconds(), Tokens: asked.Usage}
 	switch asked.Problem {
 	case "":
-		r.Problem, r.Test.Text = nil, &asked.Text
+		r.Test.Text = &asked.Text
 		if _, isClient := p.client.(*model.Client); isClient {
 			r.Reachable = new(true)
 		}
@@ -161,7 +176,8 @@ func (p *probe) rejectKey(asked model.Asked) {
 		return
 	}
 	key.Accepted = new(false)
-	p.fail(protocol.ProbeKeyRejected, fmt.Sprintf("the provider rejects %s (%d): %s", p.keyName(), asked.Status, asked.Message))
+	p.fail(protocol.ProbeKeyRejected,
+		fmt.Sprintf("the provider rejects %s (%d): %s", p.keyName(), asked.Status, asked.Message))
 }
 
 // keyName names the key of requests, or returns "" without one.
@@ -189,7 +205,8 @@ func (p *probe) failModel(message, name string) {
 	if get := getCommand(p.provider.ID, p.check.Software, name); get != "" {
 		advice = "download it with `" + get + "`, or choose another model"
 	}
-	p.response.Problem = &protocol.ModelProviderProblem{Kind: protocol.ProbeModelNotFound, Message: message, Advice: &advice}
+	p.response.Problem = &protocol.ModelProviderProblem{Kind: protocol.ProbeModelNotFound, Message: message,
+		Advice: &advice}
 }
 
 // advice returns the next action of the user, or "" if the message has it.
@@ -208,6 +225,9 @@ func (p *probe) advice(kind string) string {
 		}
 		return "check the network, and base_url in " + section
 	case protocol.ProbeNoModelServer:
+		if p.check.Listless && !p.check.Local {
+			return "name a model, or set model in " + section + ", because the provider has no list; or check its base_url"
+		}
 		return fmt.Sprintf("set base_url in %s to the address of the model server, up to /v1; another program may use its port",
 			section)
 	case protocol.ProbeKeyMissing, protocol.ProbeKeyRejected:
