@@ -32,7 +32,7 @@ const methods = (server: FakeServer) => server.calls.map(([method]) => method)
 test("a model is tested before new threads use it", async () => {
 	const { server, store } = await make();
 	equal(store.problem.value, "needs a login");
-	await store.use("ollama", "m");
+	await store.choose("ollama", "m");
 	equal(server.of("model/provider/probe"), [{ modelProvider: "ollama", model: "m", test: true }]);
 	equal(server.of("config/batchWrite")[0]!.edits, [
 		{ keyPath: "model_provider", value: "ollama", mergeStrategy: "replace" },
@@ -44,29 +44,30 @@ test("a model is tested before new threads use it", async () => {
 test("a model that does not answer is not used, and the reason is kept", async () => {
 	const { server, store } = await make();
 	server.on("model/provider/probe", () => ({ problem: { kind: "unreachable", message: "nothing listens", advice: "start it" }, test: null }));
-	await store.use("ollama", "m");
+	await store.choose("ollama", "m");
 	equal(methods(server), ["model/provider/probe"]);
 	equal(store.outcomes.value.get("ollama"), { state: "failed", problem: "nothing listens", advice: "start it" });
 	server.on("model/provider/probe", () => {
 		throw failure("invalidParams", "no such provider");
 	});
-	await store.use("ollama", "m");
+	await store.choose("ollama", "m");
 	equal(store.outcomes.value.get("ollama"), { state: "failed", problem: "no such provider", advice: "" });
 });
 
 test("a choice that another source overrides is reported", async () => {
 	const { server, store } = await make();
 	server.on("config/batchWrite", () => ({ status: "okOverridden", overriddenMetadata: { message: "the command line sets it" } }));
-	await store.use("ollama", "m");
+	await store.choose("ollama", "m");
 	equal(store.outcomes.value.get("ollama"),
 		{ state: "failed", problem: "The choice was saved, but has no effect: the command line sets it.", advice: "" });
 });
 
 test("a typed key goes to its store only, after the address of its provider", async () => {
 	const { server, store } = await make();
-	await store.useKey(presets.find((p) => p.id === "groq")!, "secret-key");
+	await store.storeKey(presets.find((p) => p.id === "groq")!, "secret-key");
 	equal(methods(server), ["config/value/write", "modelProvider/key/write", "model/provider/probe", "config/batchWrite"]);
-	equal(server.calls.filter(([, params]) => JSON.stringify(params).includes("secret-key")).map(([m]) => m), ["modelProvider/key/write"]);
+	const told = server.calls.filter(([, params]) => JSON.stringify(params).includes("secret-key")).map(([m]) => m);
+	equal(told, ["modelProvider/key/write"]);
 });
 
 test("a key that is not stored is not used", async () => {
@@ -74,7 +75,7 @@ test("a key that is not stored is not used", async () => {
 	server.on("modelProvider/key/write", () => {
 		throw failure("account", "the disk is full");
 	});
-	await store.useKey(presets.find((p) => p.id === "openrouter")!, "k");
+	await store.storeKey(presets.find((p) => p.id === "openrouter")!, "k");
 	equal(methods(server).includes("config/batchWrite"), false);
 	equal(store.outcomes.value.get("openrouter"), { state: "failed", problem: "the disk is full", advice: "" });
 });

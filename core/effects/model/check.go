@@ -43,7 +43,8 @@ const (
 	detailTime = 2 * time.Second
 )
 
-// Check requests the models of the endpoint. key names the key of the requests for messages; it is "" if they have none.
+// Check requests the models of the endpoint. key names the key of the requests for messages; it is "" if they have
+// none.
 func (c *Client) Check(ctx context.Context, key string) Check {
 	check := Check{Local: c.IsLocal(), KeySent: key != ""}
 	if u, err := url.Parse(c.endpoint.BaseURL); err == nil {

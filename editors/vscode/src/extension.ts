@@ -205,7 +205,8 @@ class App {
 			`The program ${path} cannot be started: ${reason}. Install appserver, or set its path.`,
 			"How to Install", "Open Settings", "Try Again");
 		if (chosen === "How to Install") {
-			await vscode.commands.executeCommand("markdown.showPreview", vscode.Uri.joinPath(this.context.extensionUri, "README.md"));
+			const readme = vscode.Uri.joinPath(this.context.extensionUri, "README.md");
+			await vscode.commands.executeCommand("markdown.showPreview", readme);
 		}
 		if (chosen === "Open Settings") await openSettings("appserver.path");
 		if (chosen === "Try Again") this.server.start();

@@ -5,7 +5,8 @@ import { short } from "../lib/format.ts";
 import { Newest } from "../lib/newest.ts";
 import type { Connection } from "../wire/connection.ts";
 import type {
-	GetAccountResponse, LoginAccountResponse, Methods, Model, ModelProviderProbeResponse, ModelProviderSummary, ServerNotification,
+	GetAccountResponse, LoginAccountResponse, Methods, Model, ModelProviderProbeResponse, ModelProviderSummary,
+	ServerNotification,
 } from "../wire/types.ts";
 
 /** Outcome is what became of the last attempt to use a provider. */
@@ -95,18 +96,18 @@ export class ModelStore {
 		this.found.value = list.data.filter((m) => m.available === true && local.has(m.modelProvider));
 	}
 
-	/** use tests a model of a provider, and uses it for new threads if it answers. Null is a model that fits. */
-	use(provider: string, model: string | null): Promise<void> {
+	/** choose tests a model of a provider, and uses it for new threads if it answers. Null is a model that fits. */
+	choose(provider: string, model: string | null): Promise<void> {
 		return this.attempt(provider, async () => {
-			if (provider === offline) return this.choose(provider, null, null);
+			if (provider === offline) return this.write(provider, null, null);
 			const probe = await this.call("model/provider/probe", { modelProvider: provider, model, test: true });
 			if (probe.problem) return { state: "failed", problem: probe.problem.message, advice: probe.problem.advice ?? "" };
-			return this.choose(provider, probe.test?.model ?? model, probe);
+			return this.write(provider, probe.test?.model ?? model, probe);
 		});
 	}
 
-	/** useKey stores the key of a provider, with its address if it has none, and uses the provider. */
-	async useKey(preset: Preset, key: string): Promise<void> {
+	/** storeKey stores the key of a provider, with its address if it has none, and uses the provider. */
+	async storeKey(preset: Preset, key: string): Promise<void> {
 		await this.attempt(preset.id, async () => {
 			if (preset.id === openai) await this.call("account/login/start", { type: "apiKey", apiKey: key });
 			else {
@@ -116,7 +117,7 @@ export class ModelStore {
 			await this.load();
 			return { state: "testing" };
 		});
-		if (this.outcomes.value.get(preset.id)?.state === "testing") await this.use(preset.id, null);
+		if (this.outcomes.value.get(preset.id)?.state === "testing") await this.choose(preset.id, null);
 	}
 
 	/** define writes the address of a provider that the server does not know. */
@@ -128,8 +129,8 @@ export class ModelStore {
 		});
 	}
 
-	/** choose uses a model for new threads from now on. */
-	private async choose(
+	/** write uses a model for new threads from now on. */
+	private async write(
 		provider: string, model: string | null, probe: ModelProviderProbeResponse | null,
 	): Promise<Outcome> {
 		const done = await this.call("config/batchWrite", { edits: [
@@ -189,7 +190,7 @@ export class ModelStore {
 		if (n.method === "account/login/completed" && n.params.loginId === this.login.value?.loginId) {
 			this.login.value = null;
 			this.loginFailure.value = n.params.error ?? "";
-			if (n.params.success) void this.use(openai, null);
+			if (n.params.success) void this.choose(openai, null);
 		}
 		if (n.method === "account/updated" || n.method === "modelProvider/changed") void this.load();
 	}

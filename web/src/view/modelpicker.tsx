@@ -19,11 +19,13 @@ const maxShown = 100;
 
 /** openModelPicker chooses one of the models of a thread's provider. An empty choice is the model of the thread. */
 export function openModelPicker(settings: Settings, choice: Signal<string>): void {
-	openDialog({ kind: "part", view: () => <Frame title="Model of the next turn"><Picker settings={settings} choice={choice} /></Frame> });
+	const picker = () => <Frame title="Model of the next turn"><Picker settings={settings} choice={choice} /></Frame>;
+	openDialog({ kind: "part", view: picker });
 }
 
 function Picker({ settings, choice }: { settings: Settings; choice: Signal<string> }) {
-	const list = useResource(() => app.connection.value!.call("model/list", { modelProvider: settings.modelProvider }), []);
+	const list = useResource(
+		() => app.connection.value!.call("model/list", { modelProvider: settings.modelProvider }), []);
 	return (
 		<Load resource={list} what="The list of models">{({ data }) => (
 			<Choices models={data} own={settings.model} chosen={choice.value || settings.model} choose={(model) => {

@@ -65,7 +65,8 @@ function LocalServer({ provider, models }: { provider: string; models: readonly 
 			{models.map((m) => <option value={m.model}>{visible(m.displayName)}</option>)}
 		</select>
 	);
-	return <Offer provider={provider} name={name} detail={modelFacts(model) || plural(models.length, "model")} model={model.model} choice={choice} />;
+	return <Offer provider={provider} name={name} detail={modelFacts(model) || plural(models.length, "model")}
+		model={model.model} choice={choice} />;
 }
 
 const nameOf = (provider: string): string =>
@@ -148,7 +149,7 @@ function TypedKey() {
 			<form class="typed-key" onSubmit={(e) => {
 				e.preventDefault();
 				if (incomplete) return;
-				void store.useKey(chosen, key.trim());
+				void store.storeKey(chosen, key.trim());
 				setKey("");
 			}}>
 				<select aria-label="Provider of the key" value={chosen.id} onChange={(e) => setId(e.currentTarget.value)}>
@@ -184,7 +185,7 @@ function Offer({ provider, name, detail, model, action = "Test and use", choice 
 				<span class="offer-name"><strong>{name}</strong><span class="faint">{detail}</span></span>
 				{choice}
 				<button type="button" class={outcome?.state === "used" ? "" : "primary"}
-					disabled={!connected() || outcome?.state === "testing"} onClick={() => void store.use(provider, model)}>{action}</button>
+					disabled={!connected() || outcome?.state === "testing"} onClick={() => void store.choose(provider, model)}>{action}</button>
 			</div>
 			<OutcomeText outcome={outcome} />
 		</div>

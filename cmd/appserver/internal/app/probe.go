@@ -264,7 +264,7 @@ func after(separator, text string) string {
 	return separator + text
 }
 
-// startCommands are the commands that start model servers, by the built-in providers.
+// startCommands returns the commands that start model servers, by the built-in providers.
 func startCommands() map[string]string {
 	return map[string]string{
 		config.ProviderOllama: "ollama serve", config.ProviderLMStudio: "lms server start",

@@ -81,7 +81,8 @@ func (s *subject) ask(ctx context.Context, id string) Result {
 		}
 		return problem("provider", action, "%s: %s", id, p.Problem.Message)
 	}
-	return ok("provider", "%s at %s lists %s (%s)", id, *p.BaseURL, termtext.Counted(p.ModelCount, "model"), keyText(p.Key))
+	return ok("provider", "%s at %s lists %s (%s)", id, *p.BaseURL, termtext.Counted(p.ModelCount, "model"),
+		keyText(p.Key))
 }
 
 // keyText describes a key without its value.
