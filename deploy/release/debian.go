@@ -8,6 +8,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"strconv"
 	"time"
 )
 
@@ -24,16 +25,16 @@ func (r *release) writeDebian(ctx context.Context, t target, program string, pap
 		return object{"src": source, "dst": target, "file_info": object{"mode": mode, "mtime": r.time.Format(time.RFC3339)}}
 	}
 	contents := []object{entry(program, "/usr/bin/appserver", 0o755)}
-	for _, paper := range papers {
-		source := filepath.Join(dir, paper.name)
-		if err := os.WriteFile(source, paper.content, 0o644); err != nil {
+	installed, err := r.debianFiles(papers)
+	if err != nil {
+		return err
+	}
+	for i, f := range installed {
+		source := filepath.Join(dir, strconv.Itoa(i))
+		if err := os.WriteFile(source, f.content, 0o644); err != nil {
 			return err
 		}
-		name := paper.name
-		if name == "LICENSE" {
-			name = "copyright"
-		}
-		contents = append(contents, entry(source, path.Join("/usr/share/doc/appserver", name), 0o644))
+		contents = append(contents, entry(source, f.name, f.mode))
 	}
 	// nfpm reads YAML, of which JSON is a part.
 	config, err := json.Marshal(object{"name": "appserver", "arch": t.processor, "platform": t.system,
@@ -59,4 +60,25 @@ func (r *release) writeDebian(ctx context.Context, t target, program string, pap
 		return errors.Join(fmt.Errorf("the Debian package was not made"), err)
 	}
 	return nil
+}
+
+// debianFiles returns the files of the package beside the program: the documents, the manual page and the completions,
+// with the paths that they are installed at.
+func (r *release) debianFiles(papers []file) ([]file, error) {
+	manual, err := r.packedManual()
+	if err != nil {
+		return nil, err
+	}
+	files := []file{{"/usr/share/man/man1/appserver.1.gz", 0o644, manual}}
+	for place, script := range r.completions {
+		files = append(files, file{place, 0o644, script})
+	}
+	for _, paper := range papers {
+		name := paper.name
+		if name == "LICENSE" {
+			name = "copyright"
+		}
+		files = append(files, file{path.Join("/usr/share/doc/appserver", name), paper.mode, paper.content})
+	}
+	return sorted(files), nil
 }

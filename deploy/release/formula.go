@@ -30,6 +30,8 @@ func (r *release) formula(sums map[string]string) []byte {
 	}
 	b.WriteString(`  def install
     bin.install "appserver"
+    man1.install "appserver.1"
+    generate_completions_from_executable(bin/"appserver", "completion", shells: [:bash, :zsh, :fish])
     doc.install "CHANGELOG.md", "LICENCES.txt", "sbom.cdx.json"
   end
 

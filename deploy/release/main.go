@@ -30,6 +30,7 @@ type release struct {
 	// time is the time of every file.
 	time time.Time
 	publisher
+	extras
 }
 
 // publisher has the names under which a release is published.
@@ -100,6 +101,9 @@ func (r *release) make(ctx context.Context, targets []target) error {
 		return fmt.Errorf("%w\nnothing was packed: repair these targets, or leave them out with EXCLUDE",
 			errors.Join(failures...))
 	}
+	if err := r.readExtras(ctx, built); err != nil {
+		return fmt.Errorf("the manual page and the completions: %w", err)
+	}
 	for _, t := range targets {
 		program := filepath.Join(built, t.id())
 		components, err := r.componentsOf(ctx, program)
@@ -129,7 +133,7 @@ func (r *release) pack(ctx context.Context, t target, program string, components
 		return err
 	}
 	executable := file{t.executable(), 0o755, binary}
-	if err := r.writeArchive(t, append([]file{executable}, papers...)); err != nil {
+	if err := r.writeArchive(t, r.archived(t, executable, papers)); err != nil {
 		return err
 	}
 	if err := r.writePlatformPackage(t, executable, papers); err != nil {

@@ -2,8 +2,11 @@ package main
 
 import (
 	"archive/zip"
+	"bytes"
+	"compress/gzip"
 	"context"
 	"encoding/json"
+	"io"
 	"maps"
 	"os"
 	"os/exec"
@@ -23,13 +26,14 @@ func packed(t *testing.T) string {
 	t.Helper()
 	r := &release{root: filepath.Join("..", ".."), out: t.TempDir(), version: "1.2.3",
 		time:      time.Date(2026, 1, 2, 3, 4, 6, 0, time.UTC),
-		publisher: publisher{homepage: "https://example.org/a", npm: "@some/appserver"}}
+		publisher: publisher{homepage: "https://example.org/a", npm: "@some/appserver"},
+		extras:    extras{manual: []byte(".TH APPSERVER 1\n")}}
 	targets, err := parseTargets(everyTarget, "")
 	require.NoError(t, err)
 	for _, goal := range targets {
 		program := file{goal.executable(), 0o755, []byte("program of " + goal.String())}
 		papers := []file{{"LICENSE", 0o644, []byte("MIT")}, {"CHANGELOG.md", 0o644, []byte("changes")}}
-		require.NoError(t, r.writeArchive(goal, append([]file{program}, papers...)))
+		require.NoError(t, r.writeArchive(goal, r.archived(goal, program, papers)))
 		require.NoError(t, r.writePlatformPackage(goal, program, papers))
 	}
 	require.NoError(t, r.finish(targets))
@@ -81,6 +85,35 @@ func TestArchivesOfWindowsHaveAProgramThatRuns(t *testing.T) {
 	}
 	folder := "appserver_1.2.3_windows_arm64/"
 	require.Equal(t, []string{folder + "CHANGELOG.md", folder + "LICENSE", folder + "appserver.exe"}, names)
+}
+
+// TestTheManualPageIsInstalled reads the archive of Linux, and the files of the Debian package.
+func TestTheManualPageIsInstalled(t *testing.T) {
+	t.Parallel()
+	text, err := exec.Command("tar", "-xzOf", filepath.Join(packed(t), "appserver_1.2.3_linux_amd64.tar.gz"),
+		"appserver_1.2.3_linux_amd64/appserver.1").Output()
+	require.NoError(t, err)
+	require.Equal(t, ".TH APPSERVER 1\n", string(text))
+
+	r := &release{extras: extras{manual: text, completions: map[string][]byte{}}}
+	for _, place := range completionPlaces() {
+		r.completions[place] = []byte("script")
+	}
+	files, err := r.debianFiles([]file{{"LICENSE", 0o644, []byte("MIT")}})
+	require.NoError(t, err)
+	var names []string
+	for _, f := range files {
+		names = append(names, f.name)
+		require.Equal(t, os.FileMode(0o644), f.mode)
+	}
+	require.Equal(t, []string{"/usr/share/bash-completion/completions/appserver", "/usr/share/doc/appserver/copyright",
+		"/usr/share/fish/vendor_completions.d/appserver.fish", "/usr/share/man/man1/appserver.1.gz",
+		"/usr/share/zsh/vendor-completions/_appserver"}, names)
+	packed, err := gzip.NewReader(bytes.NewReader(files[3].content))
+	require.NoError(t, err)
+	page, err := io.ReadAll(packed)
+	require.NoError(t, err)
+	require.Equal(t, text, page)
 }
 
 // TestNpmPackagesNameTheirPlatforms reads the manifests as npm does.

@@ -27,6 +27,7 @@ func workbench(binary string) error {
 		return err
 	}
 	fmt.Println("Press Ctrl+C to end the server and to remove the conversation.")
+	fmt.Printf("To open it again, run in another terminal: CODEX_HOME=%s %s web --ticket\n", home.Path, binary)
 	signal.Ignore(os.Interrupt) // the server ends by it, and this program then cleans up
 	cmd := exec.Command(binary, "web")
 	cmd.Dir = home.Project

@@ -17,6 +17,8 @@ type proxies struct {
 	// variables has the variable that names the proxy of a scheme. Problems has why it is invalid.
 	variables map[string]string
 	problems  map[string]error
+	// addresses are those of the proxies for people, by the scheme of the requests.
+	addresses map[string]string
 }
 
 // proxy is the proxy of a request.
@@ -32,7 +34,7 @@ func (p *proxy) String() string { return p.Host + " of " + p.variable }
 func schemes() []string { return []string{"http", "https", "socks5", "socks5h"} }
 
 func readProxies(getenv func(string) string) *proxies {
-	p := &proxies{variables: map[string]string{}, problems: map[string]error{}}
+	p := &proxies{variables: map[string]string{}, problems: map[string]error{}, addresses: map[string]string{}}
 	var c httpproxy.Config
 	_, c.NoProxy = first(getenv, "NO_PROXY", "no_proxy")
 	for _, s := range []struct {
@@ -51,6 +53,7 @@ func readProxies(getenv func(string) string) *proxies {
 		*s.value = "http://invalid" // so that NO_PROXY applies
 		if u, ok := parseProxy(value); ok {
 			*s.value = u.String()
+			p.addresses[s.scheme] = u.Scheme + "://" + u.Host
 		} else {
 			p.problems[s.scheme] = &SetupError{variable, "is not the address of a proxy, which is SCHEME://HOST:PORT with " +
 				strings.Join(schemes(), ", ") + " as SCHEME"}
@@ -77,6 +80,28 @@ func first(getenv func(string) string, names ...string) (name, value string) {
 		}
 	}
 	return "", ""
+}
+
+// Proxy describes the proxy of a scheme by the variable that names it.
+type Proxy struct {
+	Scheme, Variable string
+	// Address is the scheme, host and port of the proxy, without a password. It is empty if Err is set.
+	Address string
+	// Err is why requests fail, or nil.
+	Err error
+}
+
+// Proxies returns the proxies that the variables name, for people.
+func (e *Environment) Proxies() (list []Proxy) {
+	s := e.read()
+	for _, scheme := range []string{"https", "http"} {
+		variable, named := s.variables[scheme]
+		if !named {
+			continue
+		}
+		list = append(list, Proxy{scheme, variable, s.addresses[scheme], s.problems[scheme]})
+	}
+	return list
 }
 
 // parseProxy reads the address of a proxy. The scheme can be missing.

@@ -210,6 +210,10 @@ func (c *Client) Close() {
 	c.close(code, reason)
 }
 
+// Disconnect sends a close frame with a reason and ends a Next and a Write in other goroutines. The caller of Next then
+// calls Close.
+func (c *Client) Disconnect(reason string) { c.close(websocket.StatusGoingAway, reason) }
+
 // close sends a close frame and waits for the reply.
 func (c *Client) close(code websocket.StatusCode, reason string) {
 	impatience := time.AfterFunc(closeTimeout, func() { _ = c.raw.Close() })

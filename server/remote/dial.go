@@ -5,7 +5,6 @@ import (
 	"iter"
 	"net"
 	"net/http"
-	"net/netip"
 	"os"
 
 	"github.com/coder/websocket"
@@ -25,7 +24,7 @@ func dialers(ctx context.Context, home string) iter.Seq[dialer] {
 				return
 			}
 		}
-		tickets, err := web.RequestTickets(ctx, home, netip.AddrPort{})
+		tickets, err := web.RequestTickets(ctx, home, web.Address{}, web.ForProgram)
 		if err != nil {
 			return
 		}

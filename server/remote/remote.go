@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"os"
 	"slices"
 	"time"
 
@@ -11,6 +12,7 @@ import (
 	"github.com/sourcegraph/jsonrpc2"
 
 	"appserver/protocol"
+	"appserver/server/listen"
 )
 
 const (
@@ -39,6 +41,19 @@ func Find(ctx context.Context, home, threadID string, client protocol.ClientInfo
 		s.Close()
 	}
 	return nil
+}
+
+// Control returns a connection to the server on the control socket of a home. The error is fs.ErrNotExist if there is
+// no socket.
+func Control(ctx context.Context, home string, client protocol.ClientInfo) (*Server, error) {
+	address, err := listen.Parse("unix://", home)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := os.Stat(address.Path); err != nil {
+		return nil, err
+	}
+	return connect(ctx, dialSocket(address.Path), client)
 }
 
 func connect(ctx context.Context, dial dialer, client protocol.ClientInfo) (*Server, error) {

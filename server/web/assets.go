@@ -3,6 +3,7 @@ package web
 import (
 	"bytes"
 	"compress/gzip"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
@@ -41,6 +42,36 @@ type asset struct {
 	packed      []byte // the content, compressed by gzip
 }
 
+// assetFolder has the files of the page, except index.html. The server adds a random folder, see [assetPath].
+const assetFolder = "/assets/"
+
+// randomFolder matches the path of a file with the random folder.
+var randomFolder = pattern.New(`^/assets/[A-Z2-7]{26}/([^/]+)$`)
+
+// assetPath returns the path of a file without the random folder, or the path itself if it has none. index.html names
+// its files with a random folder, so that the browser does not use one that another program has stored in its cache
+// when it listened at this address. A page that is open has the folder of the server that it was loaded from.
+func assetPath(path string) string {
+	if found := randomFolder().FindStringSubmatch(path); found != nil {
+		return assetFolder + found[1]
+	}
+	return path
+}
+
+// addRandomFolder adds a random folder to the addresses in index.html.
+func addRandomFolder(packed []byte) ([]byte, error) {
+	text, err := unpack(packed)
+	if err != nil {
+		return nil, err
+	}
+	text = bytes.ReplaceAll(text, []byte(`="`+assetFolder), []byte(`="`+assetFolder+rand.Text()+"/"))
+	var out bytes.Buffer
+	z := gzip.NewWriter(&out)
+	_, err = z.Write(text)
+	err = errors.Join(err, z.Close())
+	return out.Bytes(), err
+}
+
 // loadAssets reads all files, which are compressed by gzip and have the suffix .gz. The keys are the paths of their
 // requests. index.html is at /.
 func loadAssets(files fs.FS) (map[string]*asset, error) {
@@ -61,6 +92,9 @@ func loadAssets(files fs.FS) (map[string]*asset, error) {
 		at := "/" + name
 		if name == indexName {
 			at = "/"
+			if packed, err = addRandomFolder(packed); err != nil {
+				return fmt.Errorf("%s: %w", name, err)
+			}
 		}
 		cache := "no-store"
 		if hashedName().MatchString(at) {
@@ -105,6 +139,20 @@ func (a *asset) serve(w http.ResponseWriter, r *http.Request) {
 	}
 	h.Set("Content-Length", strconv.Itoa(len(content)))
 	_, _ = w.Write(content) // net/http sends no content to HEAD; the browser may be gone
+}
+
+// removedWorker is a service worker that removes itself, and loads the pages again that it controls.
+const removedWorker = `self.addEventListener("install", () => self.skipWaiting());
+self.addEventListener("activate", (event) => event.waitUntil(self.registration.unregister()
+	.then(() => self.clients.matchAll({type: "window"}))
+	.then((pages) => Promise.all(pages.map((page) => page.navigate(page.url))))));
+`
+
+// serveRemovedWorker answers a browser that looks for a service worker, or for an update of one. The page has none, so
+// another program has installed it when it listened at this address.
+func serveRemovedWorker(w http.ResponseWriter) {
+	w.Header().Set("Content-Type", contentTypes[".js"])
+	_, _ = io.WriteString(w, removedWorker) // the browser may be gone
 }
 
 func acceptsGzip(h http.Header) bool {

@@ -29,12 +29,15 @@ const script = "console.log('page');\n"
 // files returns the files of a small page.
 func files() fstest.MapFS {
 	return fstest.MapFS{
-		"index.html.gz":              {Data: pack("<!doctype html>" + strings.Repeat(" ", 100))},
+		"index.html.gz":              {Data: pack(`<!doctype html><script src="/assets/main-ABCD1234.js"></script>` + strings.Repeat(" ", 100))},
 		"assets/main-ABCD1234.js.gz": {Data: pack(strings.Repeat(script, 50))},
 		"assets/s-ABCD1234.css.gz":   {Data: pack("a{}")},
 		"assets/licences.txt.gz":     {Data: pack("MIT")},
 	}
 }
+
+// anyPort returns the address of a page on a free port.
+func anyPort() Address { return Address{AddrPort: netip.MustParseAddrPort("127.0.0.1:0")} }
 
 func pack(text string) []byte {
 	var out bytes.Buffer
@@ -47,7 +50,13 @@ func pack(text string) []byte {
 // start returns a running page that sends each message back.
 func start(t *testing.T) *Page {
 	t.Helper()
-	p, err := New(Options{Home: t.TempDir(), Address: netip.MustParseAddrPort("127.0.0.1:0"), Assets: files(),
+	return startIn(t, t.TempDir(), anyPort())
+}
+
+// startIn returns a running page of a home.
+func startIn(t *testing.T, home string, at Address) *Page {
+	t.Helper()
+	p, err := New(Options{Home: home, Address: at, Assets: files(),
 		Serve: func(_ context.Context, c *listen.Client) error {
 			for {
 				message, err := c.Next()
@@ -97,14 +106,13 @@ func text(t *testing.T, r *http.Response) string {
 	return string(content)
 }
 
-// ticketIn returns the ticket in a ticket file.
-func ticketIn(t *testing.T, file string) string {
+// ticketOf returns the ticket in a ticket file.
+func ticketOf(t *testing.T, file string) string {
 	t.Helper()
 	content, err := os.ReadFile(file)
 	require.NoError(t, err)
-	_, rest, ok := strings.Cut(string(content), "/#ticket=")
-	require.True(t, ok)
-	ticket, _, _ := strings.Cut(rest, `"`)
+	ticket, found := ticketIn(content)
+	require.True(t, found)
 	require.GreaterOrEqual(t, len(ticket), 26, "128 bits at least")
 	return ticket
 }
@@ -113,16 +121,23 @@ func ticketIn(t *testing.T, file string) string {
 func exchange(t *testing.T, p *Page, ticket string) (int, string) {
 	t.Helper()
 	r := send(t, p, "POST", "/session", `{"ticket":"`+ticket+`"}`, "Content-Type", "application/json", "Origin", p.URL())
-	token, _ := strings.CutPrefix(strings.TrimSpace(text(t, r)), `{"token":"`)
-	return r.StatusCode, strings.TrimSuffix(token, `"}`)
+	return r.StatusCode, tokenIn(t, r)
+}
+
+// tokenIn returns the token in a response, or "".
+func tokenIn(t *testing.T, r *http.Response) string {
+	t.Helper()
+	_, rest, _ := strings.Cut(text(t, r), `{"token":"`)
+	token, _, _ := strings.Cut(rest, `"`)
+	return token
 }
 
 // signIn returns the token for a new ticket.
 func signIn(t *testing.T, p *Page) string {
 	t.Helper()
-	file, err := p.NewTicket()
+	ticket, err := p.NewTicket(ForProgram)
 	require.NoError(t, err)
-	status, token := exchange(t, p, ticketIn(t, file))
+	status, token := exchange(t, p, ticketOf(t, ticket.File))
 	require.Equal(t, 200, status)
 	return token
 }
@@ -130,7 +145,7 @@ func signIn(t *testing.T, p *Page) string {
 // paths returns requests to each part of the page.
 func paths() map[string]string {
 	return map[string]string{"/": "GET", "/assets/main-ABCD1234.js": "GET", "/session": "POST", "/ticket": "POST",
-		"/ws": "GET", "/none": "GET"}
+		"/challenge": "POST", "/devices": "POST", "/ws": "GET", "/none": "GET"}
 }
 
 // TestForeignHostsAreRejected sends Hosts that DNS rebinding and confused programs send.
@@ -139,15 +154,17 @@ func TestForeignHostsAreRejected(t *testing.T) {
 	own := strings.TrimPrefix(p.URL(), "http://")
 	_, port, _ := strings.Cut(own, ":")
 	for path, method := range paths() {
-		for _, host := range []string{"", "evil.example", "evil.example:" + port, "127.0.0.1", "127.0.0.1:1", "localhost",
-			"LOCALHOST:" + port, "localhost.:" + port, "127.0.0.1.evil.example:" + port, "127.1:" + port, own + ".", own + "0",
+		for _, host := range []string{"", "evil.example", "evil.example:" + port, "127.0.0.1:", "127.0.0.1:0", "127.0.0.1:80",
+			"localhost:01", "localhost:65536", "localhost:+1", "localhost:1x", "[::1]:-1", "[::1", "::1", "127.0.0.1:1:1",
+			"LOCALHOST:" + port, "localhost.:" + port, "127.0.0.1.evil.example:" + port, "127.1:" + port, own + ".", own + "00",
 			"127.0.0.2:" + port, "[::]:" + port, "0.0.0.0:" + port, "user@" + own, own + "/x", " " + own} {
 			r := send(t, p, method, path, "", "Host", host)
 			require.Equal(t, 421, r.StatusCode, "%s %q", path, host)
 			require.NotContains(t, r.Header.Get("Content-Security-Policy"), "evil")
 			require.Contains(t, text(t, r), p.URL())
 		}
-		for _, host := range []string{own, "localhost:" + port, "[::1]:" + port} {
+		for _, host := range []string{own, "localhost:" + port, "[::1]:" + port, "127.0.0.1", "localhost", "127.0.0.1:1",
+			"localhost:65535", "[::1]:8080"} { // through tunnels
 			require.NotEqual(t, 421, send(t, p, method, path, "", "Host", host).StatusCode, "%s %q", path, host)
 		}
 	}
@@ -188,6 +205,13 @@ func TestForeignOriginsAreRejected(t *testing.T) {
 		if path == "/ticket" {
 			require.NoFileExists(t, p.tickets.file, "a foreign page made a ticket")
 		}
+		for _, host := range []string{"localhost:1", "127.0.0.1:1", "127.0.0.1"} {
+			r := send(t, p, method, path, "", "Host", host, "Origin", p.URL())
+			require.Equal(t, 403, r.StatusCode, "%s: a tunnel is an address of its own", host)
+			r = send(t, p, method, path, "", "Origin", "http://"+host)
+			require.Equal(t, 403, r.StatusCode, "%s: another local page is a foreign page", host)
+			require.NotEqual(t, 403, send(t, p, method, path, "", "Host", host, "Origin", "http://"+host).StatusCode)
+		}
 		r := send(t, p, method, path, "", "Origin", p.URL(), "Origin", "http://evil.example")
 		require.Equal(t, 403, r.StatusCode, "the second Origin counts as well")
 		require.NotEqual(t, 403, send(t, p, method, path, "", "Origin", p.URL()).StatusCode, path)
@@ -198,7 +222,7 @@ func TestForeignOriginsAreRejected(t *testing.T) {
 func TestOtherMethodsAreRejected(t *testing.T) {
 	p := start(t)
 	allowed := map[string]string{"/": "GET, HEAD", "/assets/main-ABCD1234.js": "GET, HEAD", "/session": "POST, GET",
-		"/ticket": "POST", "/ws": "GET"}
+		"/ticket": "POST", "/challenge": "POST", "/devices": "GET, POST, DELETE", "/ws": "GET"}
 	for path, list := range allowed {
 		for _, method := range []string{"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "get"} {
 			r := send(t, p, method, path, "")
@@ -230,7 +254,9 @@ func TestEveryResponseHasSecurityHeaders(t *testing.T) {
 	own := strings.TrimPrefix(p.URL(), "http://")
 	_, port, _ := strings.Cut(own, ":")
 	for path, method := range paths() {
-		for host, named := range map[string]string{own: own, "localhost:" + port: "localhost:" + port, "evil.example": own} {
+		for host, named := range map[string]string{own: own, "localhost:" + port: "localhost:" + port,
+			"127.0.0.1:1":  "127.0.0.1:1",
+			"evil.example": own, "localhost:1;": own} {
 			h := send(t, p, method, path, "", "Host", host).Header
 			require.Equal(t, "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self' ws://"+named+
 				"; img-src 'self' data: blob:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; "+
@@ -242,7 +268,7 @@ func TestEveryResponseHasSecurityHeaders(t *testing.T) {
 			require.Equal(t, "same-origin", h.Get("Cross-Origin-Resource-Policy"))
 			require.Empty(t, h.Values("Set-Cookie"), "cookies are shared between ports")
 			require.Empty(t, h.Values("Access-Control-Allow-Origin"))
-			if !strings.HasPrefix(path, "/assets/") || host == "evil.example" {
+			if !strings.HasPrefix(path, "/assets/") || named != host {
 				require.Equal(t, "no-store", h.Get("Cache-Control"), path)
 			}
 		}
@@ -304,10 +330,12 @@ func TestWebSocketSelectsOnlyTheVersion(t *testing.T) {
 // removed.
 func TestFilesOfThePageArePrivate(t *testing.T) {
 	home := t.TempDir()
-	p, err := New(Options{Home: home, Address: netip.MustParseAddrPort("127.0.0.1:0"), Assets: files()})
+	p, err := New(Options{Home: home, Address: anyPort(), Assets: files()})
 	require.NoError(t, err)
-	file, err := p.NewTicket()
+	ticket, err := p.NewTicket(ForPerson)
 	require.NoError(t, err)
+	file := ticket.File
+	token := p.sessions.open("")
 	folder, err := os.Stat(filepath.Dir(file))
 	require.NoError(t, err)
 	require.Equal(t, "drwx------", folder.Mode().String())
@@ -320,7 +348,7 @@ func TestFilesOfThePageArePrivate(t *testing.T) {
 		require.Equal(t, "-rw-------", info.Mode().String(), e.Name())
 		content, err := os.ReadFile(filepath.Join(filepath.Dir(file), e.Name()))
 		require.NoError(t, err)
-		require.NotContains(t, string(content), p.token)
+		require.NotContains(t, string(content), token)
 	}
 	require.NoError(t, p.Stop())
 	entries, err = os.ReadDir(filepath.Dir(file))

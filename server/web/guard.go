@@ -16,31 +16,43 @@ const httpPort = 80
 
 // guard rejects requests of other web pages.
 type guard struct {
-	// hosts are the allowed values of Host. The first one is the address of the page.
-	hosts []string
+	// own is the Host of the address that the server listens on. No other program can listen there.
+	own string
+	// names are the allowed values of Host without a port.
+	names []string
 }
 
 // newGuard allows the address of the page, and the usual names of the loopback interface.
 func newGuard(at netip.AddrPort) guard {
-	names := []string{at.Addr().String(), "127.0.0.1", "::1", "localhost"}
 	var g guard
-	for _, name := range names {
-		host := net.JoinHostPort(name, strconv.Itoa(int(at.Port())))
-		if at.Port() == httpPort {
-			host = strings.TrimSuffix(host, ":80")
+	for _, name := range []string{at.Addr().String(), "127.0.0.1", "::1", "localhost"} {
+		name = strings.TrimSuffix(net.JoinHostPort(name, ""), ":")
+		if !slices.Contains(g.names, name) {
+			g.names = append(g.names, name)
 		}
-		if !slices.Contains(g.hosts, host) {
-			g.hosts = append(g.hosts, host)
-		}
+	}
+	g.own = g.names[0]
+	if at.Port() != httpPort {
+		g.own += ":" + strconv.Itoa(int(at.Port()))
 	}
 	return g
 }
 
+// allows reports whether a Host names the loopback interface, with any port. The port differs from that of the server
+// if the request came through a tunnel.
+func (g guard) allows(host string) bool {
+	return slices.ContainsFunc(g.names, func(name string) bool {
+		text, found := strings.CutPrefix(host, name+":")
+		port, err := strconv.ParseUint(text, 10, 16)
+		return host == name || found && err == nil && port != 0 && port != httpPort && strconv.FormatUint(port, 10) == text
+	})
+}
+
 // check returns the status and the cause of a rejection, or nil.
 func (g guard) check(r *http.Request) (status int, err error) {
-	if !slices.Contains(g.hosts, r.Host) {
-		return http.StatusMisdirectedRequest,
-			fmt.Errorf("this server has no such host: open http://%s", g.hosts[0])
+	if !g.allows(r.Host) {
+		return http.StatusMisdirectedRequest, fmt.Errorf("this server has no such host: open http://%s, "+
+			"or through a tunnel http://127.0.0.1 with the port of this side", g.own)
 	}
 	// The page is always loaded from the host that it calls, so other allowed hosts are foreign.
 	for _, origin := range r.Header.Values("Origin") {
@@ -53,8 +65,8 @@ func (g guard) check(r *http.Request) (status int, err error) {
 
 // setHeaders sets the headers of every response.
 func (g guard) setHeaders(h http.Header, host string) {
-	if !slices.Contains(g.hosts, host) {
-		host = g.hosts[0] // never repeat the text of a request
+	if !g.allows(host) {
+		host = g.own // never repeat the text of a request
 	}
 	h.Set("Content-Security-Policy", "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self' ws://"+
 		host+"; img-src 'self' data: blob:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; "+

@@ -2,17 +2,14 @@ package web
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"io/fs"
 	"net/http"
 	"net/netip"
 	"os"
-	"syscall"
 
 	"appserver/platform/disk"
-	"appserver/platform/osfile"
 	"appserver/server/listen"
 )
 
@@ -21,7 +18,7 @@ type Options struct {
 	// Home is the home of the server. Ticket files are below it.
 	Home string
 	// Address is a loopback address. Port number 0 selects a free port.
-	Address netip.AddrPort
+	Address Address
 	// Assets has index.html and the other files of the page.
 	Assets fs.FS
 	// Serve runs the connection of one client.
@@ -32,26 +29,15 @@ type Options struct {
 
 // Page serves the workbench. New binds the port; Serve serves the requests.
 type Page struct {
-	listener *listen.Listener
-	assets   map[string]*asset
-	guard    guard
-	token    string
-	check    listen.TokenCheck
-	tickets  *tickets
-	record   record
-}
-
-// ParseAddress parses IP:PORT. The address must be a loopback address.
-func ParseAddress(text string) (netip.AddrPort, error) {
-	at, err := netip.ParseAddrPort(text)
-	switch {
-	case err != nil || at.Addr().Zone() != "":
-		return at, fmt.Errorf("invalid address %q of the page; expected IP:PORT, for example 127.0.0.1:4500", text)
-	case !at.Addr().IsLoopback():
-		return at, fmt.Errorf(
-			"refusing to serve the page on %s: other machines can reach it; use 127.0.0.1:PORT and an SSH tunnel", at)
-	}
-	return netip.AddrPortFrom(at.Addr().Unmap(), at.Port()), nil
+	listener   *listen.Listener
+	assets     map[string]*asset
+	guard      guard
+	tickets    *tickets
+	challenges challenges
+	devices    devices
+	sessions   *sessions
+	record     record
+	wanted     Address
 }
 
 // New binds the port and records the page in the home.
@@ -60,15 +46,12 @@ func New(o Options) (*Page, error) {
 	if err != nil {
 		return nil, err
 	}
-	token := rand.Text()
-	p := &Page{assets: assets, token: token, check: listen.StaticToken([]byte(token))}
-	p.listener, err = listen.New(listen.Options{
-		Address: listen.Address{Port: o.Address}, Admit: p.admit, Serve: o.Serve, Intake: o.Intake})
-	if osfile.Is(err, syscall.EADDRINUSE) {
-		err = fmt.Errorf("%s is used by another program: choose another port, or port 0 for a free one", o.Address)
-	}
+	p := &Page{assets: assets, devices: devices{o.Home}, wanted: o.Address}
+	p.sessions = newSessions(p.devices.revoked)
+	p.listener, err = o.Address.bind(listen.Options{Admit: p.admit, Intake: o.Intake,
+		Serve: func(ctx context.Context, c *listen.Client) error { return p.sessions.serve(ctx, c, o.Serve) }})
 	if err != nil {
-		return nil, fmt.Errorf("cannot serve the page: %w", err)
+		return nil, err
 	}
 	at, err := netip.ParseAddrPort(p.listener.Addr().String())
 	if err == nil {
@@ -86,6 +69,14 @@ func New(o Options) (*Page, error) {
 // URL returns the address of the page.
 func (p *Page) URL() string { return p.record.url() }
 
+// FallbackNote returns why the page has another address than it was started for, or "".
+func (p *Page) FallbackNote() string {
+	if !p.wanted.Fallback || p.record.address == p.wanted.AddrPort {
+		return ""
+	}
+	return fmt.Sprintf("Port %d is used by another program. Browsers keep drafts and keys for each port.", p.wanted.Port())
+}
+
 // Serve serves requests until Stop. It returns nil after Stop.
 func (p *Page) Serve() error { return p.listener.Serve() }
 
@@ -93,6 +84,7 @@ func (p *Page) Serve() error { return p.listener.Serve() }
 // connected.
 func (p *Page) Stop() error {
 	p.tickets.end()
+	p.sessions.stop()
 	err := os.Remove(p.record.path())
 	if disk.IsNotExist(err) {
 		err = nil
@@ -103,12 +95,12 @@ func (p *Page) Stop() error {
 // Wait waits until all clients have disconnected, or until ctx ends.
 func (p *Page) Wait(ctx context.Context) error { return p.listener.Wait(ctx) }
 
-// NewTicket writes a ticket file and returns its path. It ends the ticket before.
-func (p *Page) NewTicket() (file string, err error) {
-	if err := p.tickets.issue(p.URL()); err != nil {
-		return "", fmt.Errorf("cannot write the ticket of the page: %w", err)
+// NewTicket writes a ticket file. It ends the ticket before.
+func (p *Page) NewTicket(use Use) (Ticket, error) {
+	if err := p.tickets.issue(p.URL(), use); err != nil {
+		return Ticket{}, fmt.Errorf("cannot write the ticket of the page: %w", err)
 	}
-	return p.tickets.file, nil
+	return Ticket{p.URL(), p.tickets.file}, nil
 }
 
 // admit answers all requests except those of clients with the token.
@@ -116,6 +108,10 @@ func (p *Page) admit(w http.ResponseWriter, r *http.Request) (subprotocol string
 	p.guard.setHeaders(w.Header(), r.Host)
 	if status, err := p.guard.check(r); err != nil {
 		http.Error(w, err.Error(), status)
+		return "", false
+	}
+	if r.Header.Get("Service-Worker") != "" {
+		serveRemovedWorker(w)
 		return "", false
 	}
 	switch r.URL.Path {
@@ -127,10 +123,18 @@ func (p *Page) admit(w http.ResponseWriter, r *http.Request) (subprotocol string
 		}
 	case "/ticket":
 		if allow(w, r, http.MethodPost) {
-			p.serveTicket(w)
+			p.serveTicket(w, r)
+		}
+	case "/challenge":
+		if allow(w, r, http.MethodPost) {
+			p.serveChallenge(w, r)
+		}
+	case "/devices":
+		if allow(w, r, http.MethodGet, http.MethodPost, http.MethodDelete) {
+			p.serveDevices(w, r)
 		}
 	default:
-		file := p.assets[r.URL.Path]
+		file := p.assets[assetPath(r.URL.Path)]
 		if file == nil {
 			http.Error(w, "not found", http.StatusNotFound)
 		} else if allow(w, r, http.MethodGet, http.MethodHead) {

@@ -21,19 +21,42 @@ type Ticket struct {
 	File string
 }
 
+// read returns the ticket in the file.
+func (t Ticket) read() (string, error) {
+	document, err := os.ReadFile(t.File)
+	if err != nil {
+		return "", err
+	}
+	ticket, found := ticketIn(document)
+	if !found {
+		return "", fmt.Errorf("%s has no ticket", t.File)
+	}
+	return ticket, nil
+}
+
+// Address returns the address that opens the page with the ticket. It is a secret.
+func (t Ticket) Address() (string, error) {
+	ticket, err := t.read()
+	return t.URL + ticketMark + ticket, err
+}
+
+// TakeAddress returns the address, and removes the file, which nobody opens then.
+func (t Ticket) TakeAddress() (string, error) {
+	address, err := t.Address()
+	if err == nil {
+		err = os.Remove(t.File)
+	}
+	return address, err
+}
+
 // Redeem exchanges the ticket for a session. It returns the URL of the WebSocket of the server, and the
 // subprotocols that a client offers there. Other sessions stay valid.
 func (t Ticket) Redeem(ctx context.Context) (url string, subprotocols []string, err error) {
-	document, err := os.ReadFile(t.File)
+	ticket, err := t.read()
 	if err != nil {
 		return "", nil, err
 	}
-	_, rest, _ := strings.Cut(string(document), "#ticket=")
-	ticket, _, found := strings.Cut(rest, `"`)
-	if !found {
-		return "", nil, fmt.Errorf("%s has no ticket", t.File)
-	}
-	body, err := protocol.Marshal(sessionParams{ticket})
+	body, err := protocol.Marshal(sessionParams{Ticket: ticket})
 	if err != nil {
 		return "", nil, err
 	}
@@ -47,7 +70,7 @@ func (t Ticket) Redeem(ctx context.Context) (url string, subprotocols []string, 
 		return "", nil, err
 	}
 	defer response.Body.Close()
-	text, err := io.ReadAll(io.LimitReader(response.Body, maxSessionBytes))
+	text, err := io.ReadAll(io.LimitReader(response.Body, maxBodyBytes))
 	if err != nil {
 		return "", nil, err
 	}

@@ -41,7 +41,7 @@ func (r record) name() string {
 
 func (r record) path() string       { return r.name() + recordSuffix }
 func (r record) ticketFile() string { return r.name() + ticketSuffix }
-func (r record) url() string        { return "http://" + newGuard(r.address).hosts[0] }
+func (r record) url() string        { return "http://" + newGuard(r.address).own }
 
 func (r record) write() error {
 	if err := os.MkdirAll(dir(r.home), disk.DirMode); err != nil {
@@ -57,28 +57,20 @@ func (r record) remove() {
 	_ = os.Remove(r.path())
 }
 
-// RequestTickets asks the running pages of a home for ticket files: the page at an address, or all
-// pages if the address is the zero value. It removes the records of dead servers.
-func RequestTickets(ctx context.Context, home string, at netip.AddrPort) ([]Ticket, error) {
-	paths, err := filepath.Glob(filepath.Join(escapeGlob(dir(home)), "*"+recordSuffix))
+// RequestTickets asks the running pages of a home for ticket files: the page at an address, those of an IP address at
+// any port if it has Fallback, or all pages if the address is the zero value. It removes the records of dead servers.
+func RequestTickets(ctx context.Context, home string, at Address, use Use) ([]Ticket, error) {
+	all, err := records(home)
 	if err != nil {
-		return nil, fmt.Errorf("cannot search for running pages: %w", err)
+		return nil, err
 	}
 	var tickets []Ticket
-	for _, path := range paths {
-		text, err := os.ReadFile(path)
-		if err != nil {
-			continue // its server has just ended
-		}
-		address, err := ParseAddress(strings.TrimSpace(string(text)))
-		r := record{home, address}
-		switch {
-		case err != nil || r.path() != path:
-			continue // not a record of a page
-		case at.IsValid() && at != address:
+	for _, r := range all {
+		other := at.Addr() != r.address.Addr() || !at.Fallback && at.Port() != r.address.Port()
+		if at.IsValid() && other {
 			continue
 		}
-		switch err := r.requestTicket(ctx); {
+		switch err := r.requestTicket(ctx, use); {
 		case err == nil:
 			tickets = append(tickets, Ticket{r.url(), r.ticketFile()})
 		case !errors.Is(err, context.DeadlineExceeded): // a busy server is not dead
@@ -88,17 +80,49 @@ func RequestTickets(ctx context.Context, home string, at netip.AddrPort) ([]Tick
 	return tickets, nil
 }
 
+// Addresses returns the addresses of the pages of a home, some of which may be those of dead servers. It asks none.
+func Addresses(home string) (list []netip.AddrPort, err error) {
+	all, err := records(home)
+	for _, r := range all {
+		list = append(list, r.address)
+	}
+	return list, err
+}
+
+// records returns the files that name running pages.
+func records(home string) (list []record, err error) {
+	paths, err := filepath.Glob(filepath.Join(escapeGlob(dir(home)), "*"+recordSuffix))
+	if err != nil {
+		return nil, fmt.Errorf("cannot search for running pages: %w", err)
+	}
+	for _, path := range paths {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			continue // its server has just ended
+		}
+		address, err := ParseAddress(strings.TrimSpace(string(text)))
+		if r := (record{home, address.AddrPort}); err == nil && !address.Fallback && r.path() == path {
+			list = append(list, r)
+		}
+	}
+	return list, nil
+}
+
 // escapeGlob quotes the special characters of a pattern.
 func escapeGlob(path string) string {
 	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(path)
 }
 
 // requestTicket asks the page to write a new ticket file.
-func (r record) requestTicket(ctx context.Context) error {
+func (r record) requestTicket(ctx context.Context, use Use) error {
 	_ = os.Remove(r.ticketFile()) // so that an old file is not taken for the new one
 	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
-	request, err := http.NewRequestWithContext(ctx, http.MethodPost, r.url()+"/ticket", nil)
+	url := r.url() + "/ticket"
+	if use == ForPerson {
+		url += "?" + printedQuery
+	}
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, url, nil)
 	if err != nil {
 		return err
 	}

@@ -39,16 +39,17 @@ func TestTicketWorksOnce(t *testing.T) {
 	p := start(t)
 	status, _ := exchange(t, p, "guess")
 	require.Equal(t, 403, status, "there is no ticket yet")
-	file, err := p.NewTicket()
+	issued, err := p.NewTicket(ForProgram)
 	require.NoError(t, err)
-	ticket := ticketIn(t, file)
+	file := issued.File
+	ticket := ticketOf(t, file)
 	status, token := exchange(t, p, ticket)
 	require.Equal(t, 200, status)
 	require.NoFileExists(t, file)
 	status, text := exchange(t, p, ticket)
 	require.Equal(t, 403, status)
 	require.NotContains(t, text, token)
-	require.Equal(t, token, signIn(t, p), "a reload of the first tab needs the token")
+	require.NotEqual(t, token, signIn(t, p), "each tab has a session of its own")
 	for authorization, status := range map[string]int{"Bearer " + token: 204, "Bearer " + ticket: 401, token: 401,
 		"": 401} {
 		require.Equal(t, status, send(t, p, "GET", "/session", "", "Authorization", authorization).StatusCode)
@@ -58,11 +59,12 @@ func TestTicketWorksOnce(t *testing.T) {
 // TestNewTicketEndsTheLast issues two tickets.
 func TestNewTicketEndsTheLast(t *testing.T) {
 	p := start(t)
-	file, err := p.NewTicket()
+	issued, err := p.NewTicket(ForProgram)
 	require.NoError(t, err)
-	first := ticketIn(t, file)
+	file := issued.File
+	first := ticketOf(t, file)
 	require.Equal(t, 204, send(t, p, "POST", "/ticket", "").StatusCode)
-	second := ticketIn(t, file)
+	second := ticketOf(t, file)
 	require.NotEqual(t, first, second)
 	status, _ := exchange(t, p, first)
 	require.Equal(t, 403, status)
@@ -74,9 +76,11 @@ func TestNewTicketEndsTheLast(t *testing.T) {
 func TestFiveWrongTicketsEndTheTicket(t *testing.T) {
 	p := start(t)
 	for guesses, want := range map[int]int{4: 200, 5: 403} {
-		file, err := p.NewTicket()
+		issued, err := p.NewTicket(ForProgram)
 		require.NoError(t, err)
-		ticket := ticketIn(t, file)
+		file := issued.File
+		require.NoError(t, err)
+		ticket := ticketOf(t, file)
 		for range guesses {
 			status, _ := exchange(t, p, ticket[1:])
 			require.Equal(t, 403, status)
@@ -95,19 +99,19 @@ func TestTicketExpires(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		tickets := &tickets{file: filepath.Join(dir, "ticket.html")}
 		issue := func() string {
-			require.NoError(t, tickets.issue("http://127.0.0.1:1"))
-			return ticketIn(t, tickets.file)
+			require.NoError(t, tickets.issue("http://127.0.0.1:1", ForProgram))
+			return ticketOf(t, tickets.file)
 		}
 		first := issue()
-		time.Sleep(ticketLife - time.Nanosecond)
+		time.Sleep(ForProgram.Life() - time.Nanosecond)
 		require.FileExists(t, tickets.file)
 		second := issue()
-		time.Sleep(ticketLife - time.Nanosecond)
+		time.Sleep(ForProgram.Life() - time.Nanosecond)
 		require.False(t, tickets.redeem(first))
 		require.True(t, tickets.redeem(second))
 
 		last := issue()
-		time.Sleep(ticketLife)
+		time.Sleep(ForProgram.Life())
 		synctest.Wait()
 		require.NoFileExists(t, tickets.file)
 		require.False(t, tickets.redeem(last))
@@ -117,9 +121,10 @@ func TestTicketExpires(t *testing.T) {
 // TestSessionRejectsOtherBodies sends bodies that browsers send without asking, and invalid ones.
 func TestSessionRejectsOtherBodies(t *testing.T) {
 	p := start(t)
-	file, err := p.NewTicket()
+	issued, err := p.NewTicket(ForProgram)
 	require.NoError(t, err)
-	good := `{"ticket":"` + ticketIn(t, file) + `"}`
+	file := issued.File
+	good := `{"ticket":"` + ticketOf(t, file) + `"}`
 	for _, c := range []struct {
 		status     int
 		kind, body string
@@ -134,7 +139,7 @@ func TestSessionRejectsOtherBodies(t *testing.T) {
 		{400, "application/json", `{"Ticket":"x"}`},
 		{400, "application/json", `{"ticket":7}`},
 		{400, "application/json", good + good},
-		{400, "application/json", strings.Repeat(" ", maxSessionBytes) + good},
+		{400, "application/json", strings.Repeat(" ", maxBodyBytes) + good},
 	} {
 		r := send(t, p, "POST", "/session", c.body, "Content-Type", c.kind)
 		require.Equal(t, c.status, r.StatusCode, "%s %.40s", c.kind, c.body)
@@ -178,21 +183,21 @@ func TestAssetsAreCachedByTheirNames(t *testing.T) {
 
 // TestNewRejectsIncompletePages checks the errors that users read.
 func TestNewRejectsIncompletePages(t *testing.T) {
-	o := Options{Home: t.TempDir(), Address: netip.MustParseAddrPort("127.0.0.1:0"), Assets: fstest.MapFS{}}
+	o := Options{Home: t.TempDir(), Address: anyPort(), Assets: fstest.MapFS{}}
 	_, err := New(o)
 	require.ErrorContains(t, err, "index.html is missing")
-	o.Assets = fstest.MapFS{"index.html.gz": {}, "x.exe.gz": {}}
+	o.Assets = fstest.MapFS{"index.html.gz": {Data: pack("")}, "x.exe.gz": {}}
 	_, err = New(o)
 	require.ErrorContains(t, err, "x.exe has no content type")
 	o.Assets = files()
 	taken, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
 	defer taken.Close()
-	o.Address = netip.MustParseAddrPort(taken.Addr().String())
+	o.Address = Address{AddrPort: netip.MustParseAddrPort(taken.Addr().String())}
 	_, err = New(o)
 	require.EqualError(t, err, "cannot serve the page: "+taken.Addr().String()+
 		" is used by another program: choose another port, or port 0 for a free one")
-	o.Address = netip.MustParseAddrPort("127.0.0.1:0")
+	o.Address = anyPort()
 	o.Home = filepath.Join(os.DevNull, "home")
 	_, err = New(o)
 	require.ErrorContains(t, err, "cannot serve the page")
@@ -205,10 +210,17 @@ func TestParseAddress(t *testing.T) {
 		at, err := ParseAddress(address)
 		require.NoError(t, err)
 		require.Equal(t, want, at.String())
+		require.False(t, at.Fallback)
+	}
+	for address, want := range map[string]string{"127.0.0.1": "127.0.0.1:20510", "::1": "[::1]:20510", "[::1]": "[::1]:20510"} {
+		at, err := ParseAddress(address)
+		require.NoError(t, err)
+		require.Equal(t, want, at.AddrPort.String())
+		require.True(t, at.Fallback)
 	}
 	for address, message := range map[string]string{"": "expected IP:PORT", "4500": "expected IP:PORT",
-		"localhost:1": "expected IP:PORT", "127.0.0.1": "expected IP:PORT", "[::1%lo]:1": "expected IP:PORT",
-		"0.0.0.0:1": "other machines can reach it", "[::]:1": "other machines can reach it",
+		"localhost:1": "expected IP:PORT", "[127.0.0.1": "expected IP:PORT", "127.0.0.1:": "expected IP:PORT", "[::1%lo]:1": "expected IP:PORT",
+		"::1%lo": "expected IP:PORT", "0.0.0.0": "other machines can reach it", "0.0.0.0:1": "other machines can reach it", "[::]:1": "other machines can reach it",
 		"192.0.2.1:1": "other machines can reach it"} {
 		_, err := ParseAddress(address)
 		require.ErrorContains(t, err, message)
@@ -217,9 +229,12 @@ func TestParseAddress(t *testing.T) {
 
 // TestGuardAllowsBrowsersOnPort80 checks the hosts without a port, which browsers send there.
 func TestGuardAllowsBrowsersOnPort80(t *testing.T) {
-	require.Equal(t, []string{"127.0.0.1", "[::1]", "localhost"}, newGuard(netip.MustParseAddrPort("127.0.0.1:80")).hosts)
-	require.Equal(t, []string{"[::1]:4500", "127.0.0.1:4500", "localhost:4500"},
-		newGuard(netip.MustParseAddrPort("[::1]:4500")).hosts)
+	at80 := newGuard(netip.MustParseAddrPort("127.0.0.1:80"))
+	require.Equal(t, "127.0.0.1", at80.own)
+	require.True(t, at80.allows("127.0.0.1"))
+	require.False(t, at80.allows("127.0.0.1:80"))
+	require.Equal(t, "[::1]:4500", newGuard(netip.MustParseAddrPort("[::1]:4500")).own)
+	require.True(t, newGuard(netip.MustParseAddrPort("127.1.2.3:4500")).allows("127.1.2.3:4500"))
 }
 
 // TestRequestTicketsFindsRunningPages starts two pages in a home, and leaves files of dead ones.
@@ -227,16 +242,16 @@ func TestRequestTicketsFindsRunningPages(t *testing.T) {
 	p, other := start(t), start(t)
 	home := p.record.home
 	require.NoError(t, other.record.write()) // in its own home
-	found, err := RequestTickets(t.Context(), home, netip.AddrPort{})
+	found, err := RequestTickets(t.Context(), home, Address{}, ForProgram)
 	require.NoError(t, err)
 	require.Equal(t, []Ticket{{p.URL(), p.tickets.file}}, found)
-	status, _ := exchange(t, p, ticketIn(t, found[0].File))
+	status, _ := exchange(t, p, ticketOf(t, found[0].File))
 	require.Equal(t, 200, status)
 
-	found, err = RequestTickets(t.Context(), home, netip.MustParseAddrPort("127.0.0.1:1"))
+	found, err = RequestTickets(t.Context(), home, Address{AddrPort: netip.MustParseAddrPort("127.0.0.1:1")}, ForProgram)
 	require.NoError(t, err)
 	require.Empty(t, found, "no page has this address")
-	found, err = RequestTickets(t.Context(), t.TempDir(), netip.AddrPort{})
+	found, err = RequestTickets(t.Context(), t.TempDir(), Address{}, ForProgram)
 	require.NoError(t, err)
 	require.Empty(t, found)
 }
@@ -254,7 +269,7 @@ func TestRequestTicketsTrustsNoOtherProgram(t *testing.T) {
 	for _, answer = range []int{204, 200, 307, 404} {
 		require.NoError(t, dead.write())
 		require.NoError(t, os.WriteFile(dead.ticketFile(), ticketDocument(dead.url(), "old"), 0o600))
-		found, err := RequestTickets(t.Context(), home, netip.AddrPort{})
+		found, err := RequestTickets(t.Context(), home, Address{}, ForProgram)
 		require.NoError(t, err)
 		require.Empty(t, found, "a browser would be sent to a foreign program")
 		require.NoFileExists(t, dead.ticketFile())
@@ -263,14 +278,30 @@ func TestRequestTicketsTrustsNoOtherProgram(t *testing.T) {
 	require.NoError(t, dead.write())
 	late, cancel := context.WithDeadline(t.Context(), time.Unix(1, 0))
 	defer cancel()
-	_, err := RequestTickets(late, home, netip.AddrPort{})
+	_, err := RequestTickets(late, home, Address{}, ForProgram)
 	require.NoError(t, err)
 	require.FileExists(t, dead.path(), "a busy server is not dead")
 	require.NoError(t, os.WriteFile(filepath.Join(dir(home), "x.page"), []byte("127.0.0.1:1\n"), 0o600))
 	require.NoError(t, os.WriteFile(filepath.Join(dir(home), "y.page"), []byte("192.0.2.1:1\n"), 0o600))
 	s.Close()
-	found, err := RequestTickets(t.Context(), home, netip.AddrPort{})
+	found, err := RequestTickets(t.Context(), home, Address{}, ForProgram)
 	require.NoError(t, err)
 	require.Empty(t, found)
 	require.NoFileExists(t, dead.path())
+}
+
+// TestDefaultPortFallsBack starts pages at the default port, or at the next ones if programs use it.
+func TestDefaultPortFallsBack(t *testing.T) {
+	taken, err := net.Listen("tcp", DefaultAddress().AddrPort.String())
+	if err == nil { // otherwise another program uses the port already
+		defer taken.Close()
+	}
+	a := startIn(t, t.TempDir(), DefaultAddress())
+	b := startIn(t, t.TempDir(), DefaultAddress())
+	require.NotEqual(t, a.URL(), b.URL())
+	for _, p := range []*Page{a, b} {
+		require.Greater(t, p.record.address.Port(), uint16(DefaultPort))
+		require.Contains(t, p.FallbackNote(), "Port 20510 is used by another program.")
+	}
+	require.Empty(t, start(t).FallbackNote())
 }

@@ -64,11 +64,8 @@ func TestCodexLinkServes(t *testing.T) {
 func TestCodexLoginStatus(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{asCodex(t), must(apptest.Binary())} {
-		text, err := apptest.ProcessCommand(t, t.TempDir(), name, "login", "status", "-c",
-			"model_provider=offline").CombinedOutput()
-		require.Error(t, err, "flags after the command were accepted: %s", text)
 		for _, args := range [][]string{{"-c", "model_provider=offline", "login", "status"},
-			{"login", "-c", "model_provider=offline", "status"}} {
+			{"login", "-c", "model_provider=offline", "status"}, {"login", "status", "-c", "model_provider=offline"}} {
 			cmd := apptest.ProcessCommand(t, t.TempDir(), name, args...)
 			out, err := cmd.Output()
 			require.NoError(t, err)
@@ -76,7 +73,7 @@ func TestCodexLoginStatus(t *testing.T) {
 		}
 		cmd := apptest.ProcessCommand(t, t.TempDir(), name, "login", "status")
 		cmd.Stderr = nil
-		text, err = cmd.CombinedOutput()
+		text, err := cmd.CombinedOutput()
 		require.Error(t, err)
 		require.Equal(t, 1, cmd.ProcessState.ExitCode())
 		require.Contains(t, string(text), "not logged in")

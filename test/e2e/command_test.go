@@ -118,13 +118,12 @@ func TestWrongArgumentsAreExplained(t *testing.T) {
 			require.Contains(t, stderr.String(), want)
 		})
 	}
-	status, out, errs := apptest.Execute(t, t.TempDir(), "--help")
-	require.Zero(t, status)
-	require.Empty(t, out, "stdout has protocol messages only")
-	require.Contains(t, errs, "app-server")
-	status, out, _ = apptest.Execute(t, t.TempDir(), "help")
-	require.Zero(t, status)
-	require.Contains(t, out, "app-server")
+	for _, word := range []string{"--help", "-h", "help"} {
+		status, out, errs := apptest.Execute(t, t.TempDir(), word)
+		require.Zero(t, status)
+		require.Contains(t, out, "app-server")
+		require.Empty(t, errs)
+	}
 }
 
 // TestHelpBelongsToTheCommand prints the help of a command, and refers to it if a flag is wrong.

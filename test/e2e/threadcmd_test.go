@@ -101,7 +101,7 @@ func TestThreadCommandRejectsWrongArguments(t *testing.T) {
 	t.Parallel()
 	for args, want := range map[string]string{
 		"thread nothing": `unknown command "thread nothing"`, "thread export": "THREAD is missing", "thread import": "FILE is missing",
-		"thread import --last": "FILE is missing",
+		"thread import --last": "thread import has no flag --last",
 		"thread export a b":    `"b"`, "thread export a --format pdf": "pdf", "thread export --no-such": "no-such",
 	} {
 		status, _, errs := apptest.Execute(t, t.TempDir(), strings.Fields(args)...)
@@ -110,6 +110,6 @@ func TestThreadCommandRejectsWrongArguments(t *testing.T) {
 	}
 	status, out, _ := apptest.Execute(t, t.TempDir(), "thread")
 	require.Zero(t, status)
-	require.Contains(t, out, "Usage: appserver thread export THREAD")
+	require.Contains(t, out, "Usage: appserver thread COMMAND")
 	require.False(t, gjson.Valid(out))
 }

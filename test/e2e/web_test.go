@@ -289,12 +289,13 @@ func TestWebServesPage(t *testing.T) {
 	require.Equal(t, "no-store", r.Header.Get("Cache-Control"))
 	require.Contains(t, r.Header.Get("Content-Security-Policy"),
 		"connect-src 'self' ws://"+strings.TrimPrefix(w.url, "http://")+";")
+	require.Contains(t, index, "<noscript><div class=\"empty nosession\"><h1>The workbench needs JavaScript</h1>", "never a blank page")
 	require.NotContains(t, index, "<style", "the policy allows no inline styles")
 	require.NotRegexp(t, `<script[^>]*>[^<]`, index, "the policy allows no inline scripts")
 	named := regexp.MustCompile(`(?:src|href)="(/[^"]*)"`).FindAllStringSubmatch(index, -1)
 	require.NotEmpty(t, named)
 	for _, path := range named {
-		require.Regexp(t, `^/assets/\w+-[0-9A-Z]{8}\.(js|css)$`, path[1])
+		require.Regexp(t, `^/assets/[A-Z2-7]{26}/\w+-[0-9A-Z]{8}\.(js|css)$`, path[1])
 		plain, text := w.request("GET", path[1], "")
 		require.Equal(t, 200, plain.StatusCode)
 		require.Contains(t, plain.Header.Get("Cache-Control"), "immutable")
@@ -337,6 +338,14 @@ func TestWebRejectsUnsafeAddresses(t *testing.T) {
 		{2, "--web: refusing to serve the page on 0.0.0.0:0: other machines can reach it", []string{"--web", "0.0.0.0:0"}},
 		{2, "--listen: refusing to serve the page on [::]:0", []string{"web", "--listen", "[::]:0"}},
 		{2, "expected IP:PORT", []string{"--web", "localhost:80"}},
+		{2, "expected IP:PORT", []string{"--web", "4500"}},
+		{2, "--ticket is for a running server", []string{"web", "--ticket", "--listen", "127.0.0.1:0"}},
+		{2, "--devices cannot be used with --ticket", []string{"web", "--ticket", "--devices"}},
+		{2, "--no-open cannot be used with --ticket", []string{"web", "--ticket", "--no-open"}},
+		{2, "--listen cannot be used with --forget", []string{"web", "--forget", "all", "--listen", "127.0.0.1:1"}},
+		{2, "--forget needs a name, an id or all", []string{"web", "--forget", ""}},
+		{1, "no running server of this home has a page: start one with appserver web", []string{"web", "--ticket"}},
+		{1, "no browser has the id or the name", []string{"web", "--forget", "x"}},
 		{2, "expected IP:PORT", []string{"web", "--listen", "ws://127.0.0.1:80"}},
 		{2, "serves the page only", []string{"--listen", "unix://", "web"}},
 		{2, "serves the page only", []string{"--web", "127.0.0.1:0", "web"}},

@@ -242,6 +242,7 @@ func goroutineFiles() map[string]string {
 		"cmd/appserver/internal/cli/mcplist.go":          "asks services whether they need a login, because some do not answer",
 		"cmd/appserver/internal/cli/login.go":            "opens a browser while a login waits",
 		"cmd/appserver/internal/cli/loginkey.go":         "reads a key from a terminal while a signal can end the command",
+		"cmd/appserver/internal/doctor/report.go":        "runs the checks at once, and reports those that hang",
 		"core/effects/account/attempt.go":                "waits for the user who signs in",
 		"core/effects/account/refresh.go":                "refreshes tokens, also if the request that needs them is cancelled",
 		"cmd/appserver/internal/cli/mcplogin.go":         "opens a browser, and reads addresses, while a login waits",

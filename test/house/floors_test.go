@@ -44,7 +44,7 @@ func floors() []floor {
 			"it runs threads, and does not depend on connections"},
 		{"server", []string{"server", "server/..."}, []string{"protocol", "platform", "pure", "engine", "server"}, false, 6,
 			"it transports messages; the engine has the threads, the command has files and settings"},
-		{"packaging", []string{"deploy/...", "docs/...", "editors/...", "web", "web/..."}, []string{"protocol", "packaging"},
+		{"packaging", []string{".ci/...", "deploy/...", "docs/...", "editors/...", "web", "web/..."}, []string{"protocol", "packaging"},
 			false, 6, "it packs the program, or is a client of it"},
 		{"command", []string{"cmd/..."}, []string{"protocol", "platform", "schema", "rollout", "pure", "machine", "effects",
 			"engine", "server", "packaging", "command"}, false, 0, "it assembles the parts, so it knows all of them"},

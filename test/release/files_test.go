@@ -76,6 +76,9 @@ func TestArchiveHasTheProgramAndItsPapers(t *testing.T) {
 	require.Greater(t, len(listed), len(info.Deps)+1, "the packages of the page are listed, too")
 	require.Contains(t, string(licences), "Copyright (c) 2009 The Go Authors", "the texts are complete")
 	require.FileExists(t, filepath.Join(folder, "LICENSE"))
+	page, err := os.ReadFile(filepath.Join(folder, "appserver.1"))
+	require.NoError(t, err)
+	require.Contains(t, string(page), ".TH APPSERVER 1 ")
 
 	version := output(t, dir, program, "version", "--json")
 	require.Regexp(t, `^[0-9a-f]{40}$`, gjson.Get(version, "commit").String(), version)
@@ -100,7 +103,11 @@ func TestDebianPackageInstallsTheProgram(t *testing.T) {
 	log := "--log=" + filepath.Join(root, "log")
 	output(t, root, "dpkg", "--root="+root, log, "--force-not-root", "-i", a.find(t, "appserver_*_"+runtime.GOARCH+".deb"))
 	a.requireDemo(t, filepath.Join(root, "usr", "bin", "appserver"))
-	require.FileExists(t, filepath.Join(root, "usr", "share", "doc", "appserver", "copyright"))
+	for _, installed := range []string{"doc/appserver/copyright", "man/man1/appserver.1.gz",
+		"bash-completion/completions/appserver", "zsh/vendor-completions/_appserver",
+		"fish/vendor_completions.d/appserver.fish"} {
+		require.FileExists(t, filepath.Join(root, "usr", "share", installed))
+	}
 	state := output(t, root, "dpkg-query", "--admindir="+filepath.Join(root, "var", "lib", "dpkg"), "-W",
 		"-f", "${Status} ${Version}", "appserver")
 	require.Equal(t, "install ok installed "+strings.Replace(a.version, "-", "~", 1), state)
@@ -134,7 +141,7 @@ func TestFormulaNamesTheArchives(t *testing.T) {
 	require.NoError(t, json.Unmarshal([]byte(printed), &loaded))
 	require.Equal(t, a.version, loaded.Version)
 	require.Len(t, loaded.Urls, len(named))
-	require.Equal(t, []string{"appserver", "CHANGELOG.md", "LICENCES.txt", "sbom.cdx.json"}, loaded.Installed)
+	require.Equal(t, []string{"appserver", "appserver.1", "CHANGELOG.md", "LICENCES.txt", "sbom.cdx.json"}, loaded.Installed)
 }
 
 // TestContainerfileHasNoFaults checks deploy/Containerfile with a linter.

@@ -99,8 +99,18 @@ func (s *server) open(t *testing.T) *workbench {
 	return w
 }
 
-// openFile opens the file that leads to the page.
+// openFile opens the file that leads to the page, in a browser that keeps no keys.
 func (s *server) openFile(t *testing.T) *workbench {
+	t.Helper()
+	w := s.newTab(t)
+	call(w, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{
+		Source: `Object.defineProperty(window, "indexedDB", {value: undefined})`})
+	w.follow(s.file)
+	return w
+}
+
+// newTab returns an empty tab of a new browser.
+func (s *server) newTab(t *testing.T) *workbench {
 	t.Helper()
 	ctx, cancel := chromedp.NewContext(needChromium(t), chromedp.WithNewBrowserContext())
 	t.Cleanup(cancel)
@@ -111,8 +121,13 @@ func (s *server) openFile(t *testing.T) *workbench {
 	call(w, cdpnetwork.Enable, cdpnetwork.EnableParams{})
 	call(w, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{Source: network})
 	w.size(1280, 800, 1)
-	w.follow(s.file)
 	return w
+}
+
+// visit opens an address.
+func (w *workbench) visit(address string) {
+	w.t.Helper()
+	w.do(chromedp.Navigate(address))
 }
 
 // follow opens the file that leads to the page.

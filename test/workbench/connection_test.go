@@ -12,8 +12,8 @@ import (
 )
 
 // TestPageOutlastsItsServer kills the server in the middle of a turn. The page keeps what it shows, and
-// reports the lost connection. After a restart on the same port it explains how to get a new session;
-// the new page shows the interrupted turn and the draft.
+// reports the lost connection. After a restart on the same port it explains how to get a new session, because
+// this browser keeps no keys; the new page shows the interrupted turn and the draft.
 func TestPageOutlastsItsServer(t *testing.T) {
 	sample.Long(t)
 	home, folder := t.TempDir(), t.TempDir()
@@ -33,7 +33,7 @@ func TestPageOutlastsItsServer(t *testing.T) {
 
 	s = serve(t, home, free...)
 	w.seeText("main", "This page has no session")
-	w.seeText("main", "appserver web")
+	w.seeText("main", "appserver web --ticket")
 	w.follow(s.file)
 	w.see(".status-open")
 	w.show("run: echo started")

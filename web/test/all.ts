@@ -1,6 +1,7 @@
 // Tests of modules that run without a page.
 
 import "./environment.ts";
+import "./access.test.ts";
 import "./app.test.ts";
 import "./changes.test.ts";
 import "./compaction.test.ts";

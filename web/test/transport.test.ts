@@ -9,7 +9,7 @@ test("a page in an editor sends messages to the extension, and ignores those of 
 		postMessage: (m: ToEditor) => sent.push(m), getState: () => undefined, setState: (s: unknown) => states.push(s),
 	};
 	page["acquireVsCodeApi"] = () => editor;
-	const transport = await openTransport();
+	const transport = await openTransport(() => undefined);
 	delete page["acquireVsCodeApi"];
 	const got: string[] = [];
 	const events = (name: string) => ({

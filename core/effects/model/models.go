@@ -39,10 +39,31 @@ type Lister interface {
 func (c *Client) Models(ctx context.Context) ([]core.ListedModel, error) {
 	models, err := c.list(ctx)
 	if err != nil {
-		return nil, fmt.Errorf("the models of provider %q: %w", c.endpoint.Name, errors.New(c.redacted(err.Error())))
+		return nil, fmt.Errorf("the models of provider %q: %w", c.endpoint.Name, &listError{c.redacted(err.Error()), err})
 	}
 	return models, nil
 }
+
+// StatusOf returns the HTTP status that an endpoint has replied with instead of its models, or 0 for another error.
+func StatusOf(err error) int {
+	var answer *statusError
+	if errors.As(err, &answer) {
+		return answer.status
+	}
+	return 0
+}
+
+// listError has the text of an error without secrets. The error itself is for StatusOf only.
+type listError struct {
+	text  string
+	cause error
+}
+
+// Error returns the text.
+func (e *listError) Error() string { return e.text }
+
+// Unwrap returns the error.
+func (e *listError) Unwrap() error { return e.cause }
 
 func (c *Client) list(ctx context.Context) ([]core.ListedModel, error) {
 	body, err := c.askModels(ctx)

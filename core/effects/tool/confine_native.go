@@ -70,7 +70,7 @@ func (p *running) confine(confiner []string, rules sandbox.Rules) error {
 }
 
 // Probe checks whether the kernel can confine commands, by confining a process that does nothing.
-// The error names the missing feature. It takes some milliseconds.
+// The error names the missing feature, and what to change on this machine if that is known. It takes some milliseconds.
 func Probe(confiner []string) error { return probe(confiner, sandbox.ReadOnly()) }
 
 // ProbeReading checks whether the kernel can confine commands that only read without namespaces.
@@ -93,9 +93,9 @@ func probe(confiner []string, rules sandbox.Rules) error {
 		return err
 	}
 	if err := p.launch(); err != nil {
-		return namespaceFailure(err)
+		return withRemedy(namespaceFailure(err))
 	}
-	return p.probed()
+	return withRemedy(p.probed())
 }
 
 // namespaceFailure explains why namespaces cannot be made.

@@ -5,6 +5,7 @@ FACTS = { version: nil, urls: [], sums: [], installed: [] }
 
 class Folder
   def install(*names) = FACTS[:installed].concat(names)
+  def /(_name) = self
 end
 
 class Formula
@@ -21,6 +22,8 @@ class Formula
 
   def bin = Folder.new
   def doc = Folder.new
+  def man1 = Folder.new
+  def generate_completions_from_executable(*) = nil
 end
 
 load ARGV.fetch(0)

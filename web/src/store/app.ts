@@ -14,6 +14,8 @@ const threadPage = 50;
 /** inboxDelay and searchDelay join changes that come together. */
 const inboxDelay = new Delay(100);
 const searchDelay = new Delay(200);
+/** rememberedMs is the time for which the page says that the server remembers this browser. */
+const rememberedMs = 30_000;
 
 /** connection is the connection to the server, or null without a session. */
 export const connection = signal<Connection | null>(null);
@@ -39,12 +41,20 @@ export const models = signal<readonly Model[]>([]);
 export const announcement = signal("");
 /** failure is an error that belongs to no thread. */
 export const failure = signal("");
+/** rememberedNow is set for a while after the server has remembered this browser. */
+export const rememberedNow = signal(false);
+
+/** remembered sets rememberedNow, and resets it when the user had time to read that. */
+export function remembered(): void {
+	rememberedNow.value = true;
+	setTimeout(() => (rememberedNow.value = false), rememberedMs);
+}
 
 /** start opens the session and connects. */
 export async function start(): Promise<void> {
 	let transport: Transport;
 	try {
-		transport = await openTransport();
+		transport = await openTransport(remembered);
 	} catch (error) {
 		sessionFailure.value = (error as Error).message;
 		return;
@@ -60,7 +70,7 @@ export async function start(): Promise<void> {
 	c.state.subscribe((state) => {
 		if (state === "rejected") {
 			dropSession();
-			sessionFailure.value = "The server does not accept this session. It may have been restarted.";
+			sessionFailure.value = "The server was started again, or it has ended the session of this browser.";
 		}
 		if (state === "waiting") questions.disconnected();
 		if (state === "open") questions.reconnected();

@@ -12,9 +12,10 @@ import { Dialogs } from "./dialogs.tsx";
 import { Dock } from "./dock.tsx";
 import { Ring } from "./gauge.tsx";
 import { Inbox } from "./inbox.tsx";
+import { NoSession } from "./nosession.tsx";
 import { onGlobalKey } from "./keys.ts";
 import { policyName } from "./options.tsx";
-import { openSettings } from "./opensettings.tsx";
+import { openBrowsers, openSettings } from "./opensettings.tsx";
 import { Panel } from "./panel.tsx";
 import { panelOpen, panelWanted, panelWide, threadsOpen, togglePanel } from "../store/panels.ts";
 import { Threads } from "./threads.tsx";
@@ -51,6 +52,7 @@ export function App() {
 			<main aria-label="Conversation">
 				<ConnectionBanner />
 				<FailureBanner />
+				<RememberedBanner />
 				{store ? <Conversation /> : <Welcome />}
 			</main>
 			{panel && <Panel store={store} key={store.id} />}
@@ -121,7 +123,8 @@ function ConnectionBanner() {
 	return (
 		<div class="banner warning" role="alert">
 			<Icon name="warning" />
-			<span>The connection to the server is lost. The page is read-only and connects again by itself.</span>
+			<span>The connection to the server is lost. The page is read-only and connects again by itself.
+				If the server has ended, run <code>appserver web</code> in a terminal.</span>
 			<button type="button" onClick={() => c.retry()}>Connect now</button>
 		</div>
 	);
@@ -133,6 +136,19 @@ function FailureBanner() {
 		<div class="banner error" role="alert">
 			<Icon name="warning" /><span>{app.failure.value}</span>
 			<button class="quiet" type="button" aria-label="Close" onClick={() => (app.failure.value = "")}><Icon name="x" /></button>
+		</div>
+	);
+}
+
+/** RememberedBanner says once that the browser needs no ticket from now on. */
+function RememberedBanner() {
+	if (!app.rememberedNow.value) return null;
+	return (
+		<div class="banner done remembered" role="status">
+			<Icon name="check" />
+			<span>This browser is remembered: it opens this page without a ticket, also after the server was started again.</span>
+			<button type="button" class="small" onClick={openBrowsers}>Remembered browsers</button>
+			<button class="quiet" type="button" aria-label="Close" onClick={() => (app.rememberedNow.value = false)}><Icon name="x" /></button>
 		</div>
 	);
 }
@@ -180,16 +196,5 @@ function Welcome() {
 			{!threadsOpen.value && <button type="button" onClick={() => (threadsOpen.value = true)}><Icon name="list" />Show threads</button>}
 			<button class="primary" type="button" onClick={() => openDialog({ kind: "new" })}><Icon name="plus" />New thread</button>
 		</div>
-	);
-}
-
-function NoSession({ reason }: { reason: string }) {
-	return (
-		<main class="empty nosession">
-			<h1>This page has no session</h1>
-			<p>{reason}</p>
-			<p>Run this command in a terminal. It opens the page with a new session.</p>
-			<pre><code>appserver web</code></pre>
-		</main>
 	);
 }

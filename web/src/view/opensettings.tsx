@@ -8,5 +8,14 @@ const Settings = lazy(() => import("./settings.tsx").then((m) => m.Settings));
 
 /** openSettings opens the settings. */
 export function openSettings(): void {
-	openDialog({ kind: "part", view: () => <Frame title="Settings"><Settings /></Frame> });
+	openView("");
+}
+
+/** openBrowsers opens the settings with the remembered browsers. */
+export function openBrowsers(): void {
+	openView("Browsers");
+}
+
+function openView(first: string): void {
+	openDialog({ kind: "part", view: () => <Frame title="Settings"><Settings first={first} /></Frame> });
 }

@@ -8,17 +8,20 @@ import { readConfig, sourceName } from "../store/config.ts";
 import { CopyButton } from "../lib/copy.tsx";
 import { flatten } from "../lib/flatten.ts";
 import { duration, visible } from "../lib/format.ts";
+import { Browsers } from "./browsers.tsx";
 import { Fields } from "./fields.tsx";
 import { McpServers } from "./mcp.tsx";
 import { Load } from "./parts.tsx";
+import { inEditor } from "../wire/transport.ts";
 
 const views: readonly [string, ComponentType][] = [
 	["Settings", Fields], ["Configuration", Configuration], ["MCP servers", McpServers], ["Diagnostics", Diagnostics],
+	...(inEditor() ? [] : [["Browsers", Browsers] as [string, ComponentType]]),
 ];
 
-/** Settings has the views of the settings. */
-export function Settings() {
-	const [view, setView] = useState(0);
+/** Settings has the views of the settings. It begins with the one of a name, or with the first. */
+export function Settings({ first }: { first: string }) {
+	const [view, setView] = useState(() => Math.max(views.findIndex(([name]) => name === first), 0));
 	const View = views[view]![1];
 	const onKeyDown = (e: KeyboardEvent) => {
 		const by = { ArrowRight: 1, ArrowLeft: -1 }[e.key];

@@ -1,6 +1,6 @@
 // The ways of the page to the server: a WebSocket, or messages to the extension of an editor that shows the page.
 
-import { openSession } from "./session.ts";
+import { isServer, openSession, renewSession, token } from "./session.ts";
 
 /** Link is one attempt to reach the server, and the connection that comes of it. */
 export interface Link {
@@ -19,35 +19,48 @@ export interface LinkEvents {
 export interface Transport {
 	/** open starts a link. The events come later. */
 	open(events: LinkEvents): Link;
-	/** refused reports whether the server is there and does not accept this client. */
+	/** refused reports whether the server is there and does not accept this client, also not by the key of the browser. */
 	refused(): Promise<boolean>;
 }
 
-/** openTransport returns the transport of this page. It rejects with a SessionError if the page has no session. */
-export async function openTransport(): Promise<Transport> {
-	return typeof acquireVsCodeApi === "function" ? new Webview(acquireVsCodeApi()) : new Socket(await openSession());
+/** inEditor reports whether an editor shows the page, and connects it. */
+export const inEditor = (): boolean => typeof acquireVsCodeApi === "function";
+
+/**
+ * openTransport returns the transport of this page. It rejects with a SessionError if the page has no session. If the
+ * server remembers this browser, it calls remembered.
+ */
+export async function openTransport(remembered: () => void): Promise<Transport> {
+	if (typeof acquireVsCodeApi === "function") return new Webview(acquireVsCodeApi());
+	await openSession(remembered);
+	return new Socket();
 }
 
 class Socket implements Transport {
-	constructor(private readonly token: string) {}
-
 	open(events: LinkEvents): Link {
-		const scheme = location.protocol === "https:" ? "wss" : "ws";
-		const socket = new WebSocket(`${scheme}://${location.host}/ws`, ["appserver.v1", `bearer.${this.token}`]);
-		socket.onopen = () => events.opened();
-		socket.onmessage = (event) => events.message(event.data as string);
-		socket.onclose = () => events.closed();
+		let socket: WebSocket | null = null;
+		let wanted = true;
+		const connect = (): void => {
+			const scheme = location.protocol === "https:" ? "wss" : "ws";
+			socket = new WebSocket(`${scheme}://${location.host}/ws`, ["appserver.v1", `bearer.${token()}`]);
+			socket.onopen = () => events.opened();
+			socket.onmessage = (event) => events.message(event.data as string);
+			socket.onclose = () => events.closed();
+		};
+		void isServer().then((is) => (is && wanted ? connect() : events.closed()));
 		return {
 			send: (text) => {
-				if (socket.readyState === WebSocket.OPEN) socket.send(text); // otherwise closed follows
+				if (socket?.readyState === WebSocket.OPEN) socket.send(text); // otherwise closed follows
 			},
-			close: () => socket.close(),
+			close: () => {
+				wanted = false;
+				socket?.close();
+			},
 		};
 	}
 
 	refused(): Promise<boolean> {
-		const headers = { Authorization: `Bearer ${this.token}` };
-		return fetch("/session", { headers, cache: "no-store" }).then((r) => r.status === 401, () => false);
+		return renewSession();
 	}
 }
 

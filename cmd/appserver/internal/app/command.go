@@ -1,10 +1,9 @@
 package app
 
 import (
-	"errors"
-	"flag"
-	"fmt"
 	"io"
+
+	"appserver/cmd/appserver/internal/cmdline"
 )
 
 // Version is the version of this program. A release sets it by the linker. Clients receive protocol.Level
@@ -27,38 +26,4 @@ type Streams struct {
 }
 
 // UsageError is an error of the command line. The program exits with status 2.
-type UsageError struct{ Err error }
-
-// Error returns the message.
-func (e UsageError) Error() string { return e.Err.Error() }
-
-// Unwrap returns the error.
-func (e UsageError) Unwrap() error { return e.Err }
-
-// FlagError returns an error of a flag set as a UsageError. A request for help is no error of the
-// command line.
-func FlagError(err error) error {
-	if errors.Is(err, flag.ErrHelp) {
-		return err
-	}
-	return UsageError{err}
-}
-
-// ParseFlags parses the flags of a command, and rejects other arguments. If help is requested, it prints the
-// synopsis and the flags.
-func ParseFlags(flags *flag.FlagSet, args []string, s Streams, synopsis string) error {
-	flags.SetOutput(io.Discard) // the program prints errors
-	err := flags.Parse(args)
-	if errors.Is(err, flag.ErrHelp) {
-		fmt.Fprintf(s.Out, "Usage: appserver %s\n\nFlags:\n", synopsis)
-		flags.SetOutput(s.Out)
-		flags.PrintDefaults()
-	}
-	if err != nil {
-		return FlagError(err)
-	}
-	if flags.NArg() > 0 {
-		return UsageError{fmt.Errorf("unexpected argument %q", flags.Arg(0))}
-	}
-	return nil
-}
+type UsageError = cmdline.UsageError

@@ -108,6 +108,11 @@ func (c *confinement) run() protocol.SandboxDiagnostics {
 		return protocol.SandboxDiagnostics{Enforced: true}
 	}
 	c.failure = err
+	return whyUnconfined(err)
+}
+
+// whyUnconfined returns the diagnostics of a failed probe.
+func whyUnconfined(err error) protocol.SandboxDiagnostics {
 	return protocol.SandboxDiagnostics{Reason: new(fmt.Sprintf("commands are not confined here (%v): unless the sandbox policy is danger-full-access, "+
 		"a command that may do more than read needs an approval, and is rejected if the approval policy permits none", err))}
 }

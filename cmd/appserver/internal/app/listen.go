@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"appserver/cmd/appserver/internal/cmdline"
 	"appserver/server"
 	"appserver/server/listen"
 	"appserver/server/web"
@@ -47,8 +48,10 @@ type transport struct {
 func (t *transport) define(flags *flag.FlagSet) {
 	flags.StringVar(&t.url, "listen", t.url, "listen on this `URL`: stdio://, unix://, unix://PATH or ws://IP:PORT")
 	flags.BoolVar(&t.stdio, "stdio", t.stdio, "the same as --listen stdio://")
-	flags.StringVar(&t.web, "web", t.web, "also serve the workbench, a page for browsers, on `IP:PORT`")
+	flags.StringVar(&t.web, "web", t.web, fmt.Sprintf("also serve the workbench, a page for browsers, on `IP:PORT`; without a value or a port, on %s at port %d or a later one", web.DefaultAddress(), web.DefaultPort))
 	flags.StringVar(&t.auth, "ws-auth", t.auth, "authenticate clients of a port by this `METHOD`: "+authCapability+" or "+authSigned)
+	cmdline.Choices(flags, "listen", listenStdio, "unix://", "ws://127.0.0.1:")
+	cmdline.Choices(flags, "ws-auth", authCapability, authSigned)
 	flags.StringVar(&t.tokenFile, "ws-token-file", t.tokenFile,
 		"read the token from `PATH` (default: a generated token below CODEX_HOME)")
 	flags.StringVar(&t.tokenDigest, "ws-token-sha256", t.tokenDigest, "accept the token with this SHA-256 digest in `HEX`")
@@ -66,22 +69,22 @@ func (t *transport) check() error {
 	signed := t.secretFile != "" || t.issuer != "" || t.audience != ""
 	switch {
 	case t.web != "" && webErr != nil:
-		return UsageError{fmt.Errorf("--web: %w", webErr)}
+		return UsageError{Err: fmt.Errorf("--web: %w", webErr)}
 	case t.stdio && t.url != listenStdio:
-		return UsageError{errors.New("--listen cannot be used with --stdio")}
+		return UsageError{Err: errors.New("--listen cannot be used with --stdio")}
 	case t.auth != "" && t.auth != authCapability && t.auth != authSigned:
-		return UsageError{fmt.Errorf("--ws-auth must be %s or %s, not %q", authCapability, authSigned, t.auth)}
+		return UsageError{Err: fmt.Errorf("--ws-auth must be %s or %s, not %q", authCapability, authSigned, t.auth)}
 	case t.tokenFile != "" && t.tokenDigest != "":
-		return UsageError{errors.New("--ws-token-file and --ws-token-sha256 are mutually exclusive")}
+		return UsageError{Err: errors.New("--ws-token-file and --ws-token-sha256 are mutually exclusive")}
 	case t.auth == authSigned && (t.tokenFile != "" || t.tokenDigest != ""):
-		return UsageError{fmt.Errorf("--ws-token-file and --ws-token-sha256 require --ws-auth %s", authCapability)}
+		return UsageError{Err: fmt.Errorf("--ws-token-file and --ws-token-sha256 require --ws-auth %s", authCapability)}
 	case t.auth == authSigned && t.secretFile == "":
-		return UsageError{fmt.Errorf("--ws-shared-secret-file is required when --ws-auth %s is set", authSigned)}
+		return UsageError{Err: fmt.Errorf("--ws-shared-secret-file is required when --ws-auth %s is set", authSigned)}
 	case t.auth != authSigned && signed:
-		return UsageError{fmt.Errorf("--ws-shared-secret-file, --ws-issuer and --ws-audience require --ws-auth %s",
+		return UsageError{Err: fmt.Errorf("--ws-shared-secret-file, --ws-issuer and --ws-audience require --ws-auth %s",
 			authSigned)}
 	case t.skew < 0 || t.skew > maxSkew:
-		return UsageError{fmt.Errorf("--ws-max-clock-skew-seconds must be between 0 and %d, not %d", maxSkew, t.skew)}
+		return UsageError{Err: fmt.Errorf("--ws-max-clock-skew-seconds must be between 0 and %d, not %d", maxSkew, t.skew)}
 	}
 	return nil
 }
@@ -130,10 +133,10 @@ func (t *transport) listener(srv *server.Server, home string, errs io.Writer,
 	ready func() error) (*listen.Listener, error) {
 	address, err := listen.Parse(t.url, home)
 	if err != nil {
-		return nil, UsageError{err}
+		return nil, UsageError{Err: err}
 	}
 	if !address.IsLocal() && t.auth == "" {
-		return nil, UsageError{fmt.Errorf("refusing to listen on %s: other machines can reach it; use ws://127.0.0.1:PORT and "+
+		return nil, UsageError{Err: fmt.Errorf("refusing to listen on %s: other machines can reach it; use ws://127.0.0.1:PORT and "+
 			"an SSH tunnel, or select a --ws-auth and put a proxy with TLS before the port", address.Port)}
 	}
 	o := listen.Options{Address: address, Ready: ready, Intake: t.intake,

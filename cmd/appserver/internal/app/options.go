@@ -4,19 +4,19 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
 
+	"appserver/cmd/appserver/internal/cmdline"
 	"appserver/protocol"
 )
 
 // Options has the flags that commands share.
 type Options struct {
-	// Usage prints the usage of the program, with its flags.
-	Usage     func(w io.Writer, flags *flag.FlagSet)
+	// Waiting is called when the server waits for its client on standard input. It may be nil.
+	Waiting   func()
 	Overrides list
 	Provider  string
 	LogLevel  string
@@ -49,28 +49,14 @@ func DefaultOptions() *Options {
 	}
 }
 
-// Parse parses flags up to the first other argument. Options without a flag keep their values. If help is
-// requested, Parse prints the usage to out.
-func (o *Options) Parse(args []string, out io.Writer) (rest []string, err error) {
-	flags := flag.NewFlagSet("appserver", flag.ContinueOnError)
-	flags.SetOutput(io.Discard) // the program prints errors
-	o.define(flags)
-	err = flags.Parse(args)
-	if errors.Is(err, flag.ErrHelp) {
-		o.Usage(out, flags)
-	}
-	if err != nil {
-		return nil, FlagError(err)
-	}
-	return flags.Args(), nil
-}
-
 // DefineShared defines the flags of every command that reads the configuration.
 func (o *Options) DefineShared(flags *flag.FlagSet) {
 	o.DefineConfig(flags)
 	flags.StringVar(&o.Provider, "model-provider", o.Provider, "use the model provider `NAME`")
 	flags.StringVar(&o.LogLevel, "log-level", o.LogLevel, "log messages of this `LEVEL` and above: debug, info, warn or error")
 	flags.StringVar(&o.LogFormat, "log-format", o.LogFormat, "write the log in this `FORMAT`: console or json")
+	cmdline.Choices(flags, "log-level", "debug", "info", "warn", "error")
+	cmdline.Choices(flags, "log-format", "console", "json")
 }
 
 // DefineConfig defines the flags that override settings.
@@ -84,11 +70,13 @@ func (o *Options) DefineConfig(flags *flag.FlagSet) {
 	}
 }
 
-func (o *Options) define(flags *flag.FlagSet) {
+// DefineServer defines the flags of the server.
+func (o *Options) DefineServer(flags *flag.FlagSet) {
 	o.DefineShared(flags)
 	o.transport.define(flags)
 	flags.Func("session-source",
 		"record `KIND` as the source of new threads: vscode, cli, exec, mcp or another word (default vscode; many clients list only this source)", o.setSource)
+	cmdline.Choices(flags, "session-source", "vscode", "cli", "exec", "mcp")
 	flags.BoolFunc("exit-with-parent", "exit when the parent process exits (default true with stdio://)", o.setParentExit)
 	flags.BoolVar(&o.ShowVersion, "version", o.ShowVersion, "print the version")
 	flags.BoolVar(&o.ShowVersion, "V", o.ShowVersion, "the same as --version")

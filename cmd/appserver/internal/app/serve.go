@@ -55,6 +55,9 @@ func serve(s Streams, o *Options, opened func(*web.Page) error) error {
 		listeners = append(listeners, l)
 	}
 	if o.transport.isStdio() {
+		if o.Waiting != nil {
+			o.Waiting()
+		}
 		return p.run(transports{listeners, &s}, stop)
 	}
 	return p.run(transports{listeners, nil}, stop)

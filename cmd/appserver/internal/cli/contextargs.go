@@ -4,12 +4,11 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"io"
-	"slices"
 	"strconv"
 	"strings"
 
 	"appserver/cmd/appserver/internal/app"
+	"appserver/cmd/appserver/internal/cmdline"
 	"appserver/platform/pattern"
 	"appserver/protocol"
 )
@@ -21,19 +20,16 @@ type contextOptions struct {
 	prune                        protocol.Prune
 	// revision is the one that the context must have, or nil for any.
 	revision *int64
-	given    []string // names of the flags that were given
 }
 
-// define defines the flags of all commands, because the command is known only after the flags are
-// parsed.
+// define defines the flags of all commands. Each command picks its own.
 func (o *contextOptions) define(flags *flag.FlagSet) {
-	o.DefineShared(flags)
 	flags.BoolVar(&o.json, "json", false, "print the result as one JSON document")
-	flags.BoolVar(&o.all, "all", false, fmt.Sprintf("list: print all items, not only the last %d", listedItems))
+	flags.BoolVar(&o.all, "all", false, fmt.Sprintf("print all items, not only the last %d", listedItems))
 	flags.BoolVar(&o.last, "last", false, "use the thread that was written last, instead of THREAD")
-	flags.BoolVar(&o.yes, "yes", false, "delete, restore: skip the confirmation")
-	flags.BoolVar(&o.backup, "from-backup", false, "restore: first verify the backup of the rollout")
-	flags.Func("revision", "edits: change nothing unless the context has this revision, which `N` list --json prints",
+	flags.BoolVar(&o.yes, "yes", false, "skip the confirmation")
+	flags.BoolVar(&o.backup, "from-backup", false, "first verify the backup of the rollout")
+	flags.Func("revision", "change nothing unless the context has this revision, which `N` list --json prints",
 		func(text string) error {
 			n, err := strconv.ParseInt(text, 10, 64)
 			if err != nil {
@@ -42,13 +38,14 @@ func (o *contextOptions) define(flags *flag.FlagSet) {
 			o.revision = &n
 			return nil
 		})
-	flags.Func("category", "prune, preview: exclude items of these `CATEGORIES`, for example toolOutput,reasoning", o.addCategories)
-	flags.Func("before-turn", "prune, preview: only items before the turn with this `ID`", func(id string) error {
+	flags.Func("category", "which `CATEGORIES` of items, separated by commas (needed): "+strings.Join(categories(), ", "), o.addCategories)
+	cmdline.ChoiceList(flags, "category", categories()...)
+	flags.Func("before-turn", "only items before the turn with this `ID`", func(id string) error {
 		return o.setRange(protocol.PruneRange{Word: protocol.RangeBeforeTurn, TurnID: id})
 	})
-	flags.Func("first", "prune, preview: only the first `N` turns", o.countRange(protocol.RangeFirstTurns))
-	flags.Func("keep-last", "prune, preview: all but the last `N` turns", o.countRange(protocol.RangeKeepLastTurns))
-	flags.Func("keep-last-outputs", "prune, preview: only items before the last `N` tool outputs",
+	flags.Func("first", "only the first `N` turns", o.countRange(protocol.RangeFirstTurns))
+	flags.Func("keep-last", "all but the last `N` turns", o.countRange(protocol.RangeKeepLastTurns))
+	flags.Func("keep-last-outputs", "only items before the last `N` tool outputs",
 		o.countRange(protocol.RangeKeepLastOutputs))
 }
 
@@ -86,47 +83,8 @@ func (o *contextOptions) setRange(r protocol.PruneRange) error {
 	return nil
 }
 
-// parse parses flags and arguments in any order.
-func (o *contextOptions) parse(args []string) (rest []string, err error) {
-	flags := flag.NewFlagSet("context", flag.ContinueOnError)
-	flags.SetOutput(io.Discard)
-	o.define(flags)
-	if rest, err = parseAnyOrder(flags, args); err != nil {
-		return nil, err
-	}
-	shared := flag.NewFlagSet("", flag.ContinueOnError)
-	o.DefineShared(shared)
-	flags.Visit(func(f *flag.Flag) {
-		if shared.Lookup(f.Name) == nil {
-			o.given = append(o.given, f.Name)
-		}
-	})
-	return rest, nil
-}
-
-// parseAnyOrder parses flags before, between and after other arguments. Arguments after "--" are not
-// flags.
-func parseAnyOrder(flags *flag.FlagSet, args []string) (rest []string, err error) {
-	for {
-		if err := flags.Parse(args); err != nil {
-			return nil, err
-		}
-		left := flags.Args()
-		ended := len(left) < len(args) && args[len(args)-len(left)-1] == "--"
-		if len(left) == 0 || ended {
-			return append(rest, left...), nil
-		}
-		rest, args = append(rest, left[0]), left[1:]
-	}
-}
-
-// check returns an error unless the command accepts the flags and the number of arguments.
+// check returns an error unless the command accepts the number of arguments.
 func (o *contextOptions) check(c *contextRow, args []string) error {
-	for _, name := range o.given {
-		if !slices.Contains(strings.Fields("json last "+c.flags), name) || c.name == editCommand && name == "json" {
-			return fmt.Errorf("context %s has no flag --%s", c.name, name)
-		}
-	}
 	prunes := strings.Contains(c.flags, "category")
 	minArgs := 1
 	if o.last {
@@ -142,17 +100,16 @@ func (o *contextOptions) check(c *contextRow, args []string) error {
 	case c.args == noArgs && len(args) > minArgs:
 		return fmt.Errorf("context %s: unexpected argument %q", c.name, args[minArgs])
 	case prunes && len(o.prune.Categories) == 0:
-		return fmt.Errorf("context %s: --category is missing: give one or more of %s", c.name, categories())
+		return fmt.Errorf("context %s: --category is missing: give one or more of %s", c.name, strings.Join(categories(), ", "))
 	}
 	return nil
 }
 
-func categories() string {
-	var words []string
+func categories() (words []string) {
 	for _, c := range protocol.ContextCategories() {
 		words = append(words, string(c))
 	}
-	return strings.Join(words, ", ")
+	return words
 }
 
 // target is an ITEM: an id, or a range of indices that includes end.

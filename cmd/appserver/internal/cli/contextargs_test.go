@@ -75,14 +75,18 @@ func TestContextEditsExpectARevision(t *testing.T) {
 // TestContextPrintsUsage expects the usage on standard output, because it was requested.
 func TestContextPrintsUsage(t *testing.T) {
 	t.Parallel()
-	for _, args := range []string{"", "--help", "list -h", "list THREAD --help", "--json"} {
+	for _, args := range []string{"", "--help", "--json", "help"} {
 		out, _ := apptest.ContextCommand(t, t.TempDir(), 0, strings.Fields(args)...)
 		require.Contains(t, out, "Usage: appserver context ")
 		for _, row := range contextRows() {
 			require.Contains(t, out, "\n  "+row.name+" THREAD")
-			for _, name := range strings.Fields(row.flags) {
-				require.Contains(t, out, "  -"+name)
-			}
+		}
+	}
+	for _, row := range contextRows() {
+		out, _ := apptest.ContextCommand(t, t.TempDir(), 0, row.name, "THREAD", "--help")
+		require.Contains(t, out, "Usage: appserver context "+row.name+" THREAD")
+		for name := range strings.FieldsSeq(row.flags) {
+			require.Contains(t, out, "\n  --"+name)
 		}
 	}
 }

@@ -3,8 +3,10 @@ package cli
 import (
 	"bytes"
 	"errors"
+	"flag"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -55,9 +57,13 @@ func TestAskerRequiresTerminal(t *testing.T) {
 func atTerminal(t *testing.T, answer string, args ...string) (out, asked string, err error) {
 	t.Helper()
 	var stdout, stderr bytes.Buffer
-	c, err := newContextCall(args, app.Streams{In: strings.NewReader(""), Out: &stdout, Err: &stderr},
-		app.DefaultOptions())
-	require.NoError(t, err)
+	rows := contextRows()
+	row := &rows[slices.IndexFunc(rows, func(r contextRow) bool { return r.name == args[0] })]
+	c := &contextCall{row: row, o: contextOptions{Options: app.DefaultOptions()}, to: &stdout, errs: &stderr}
+	flags := flag.NewFlagSet("", flag.ContinueOnError)
+	pick(flags, c.o.define, "last json "+row.flags)
+	require.NoError(t, flags.Parse(args[1:]))
+	require.NoError(t, c.read(app.Streams{In: strings.NewReader(""), Out: &stdout, Err: &stderr}, flags.Args()))
 	c.asker = asker{in: strings.NewReader(answer), out: &stderr, terminal: true, yes: c.o.yes}
 	err = c.serve()
 	return stdout.String(), stderr.String(), err

@@ -3,14 +3,13 @@ package cli
 import (
 	"bytes"
 	"cmp"
-	"errors"
 	"flag"
 	"fmt"
 	"io"
-	"strings"
 	"time"
 
 	"appserver/cmd/appserver/internal/app"
+	"appserver/cmd/appserver/internal/cmdline"
 	"appserver/cmd/appserver/internal/termtext"
 	"appserver/server"
 )
@@ -34,7 +33,6 @@ const (
 	editCommand = "edit"
 
 	pruneFlags = "category before-turn first keep-last keep-last-outputs"
-	pruneUsage = " --category CATEGORIES [--before-turn ID | --first N | --keep-last N | --keep-last-outputs N]"
 )
 
 func contextRows() []contextRow {
@@ -59,44 +57,39 @@ func contextRows() []contextRow {
 	}
 }
 
-// Context shows and edits the context of a stored thread with the methods of the protocol.
-func Context(args []string, s app.Streams, o *app.Options) error {
-	c, err := newContextCall(args, s, o)
-	if errors.Is(err, flag.ErrHelp) {
-		return contextUsage(s.Out)
+// context shows and edits the context of a stored thread with the methods of the protocol.
+func (c commands) context() cmdline.Command {
+	context := cmdline.Command{Name: "context", Doc: "show and edit the context of a stored thread", Group: groupStart,
+		Words: []cmdline.Word{threadWord(),
+			{Name: "ITEM", Doc: "an id (r12), an index (4) or a range of indices (3-7), as list prints them"},
+			{Name: "TEXT", Doc: "one word; put a longer text in quotes"}}}
+	for _, row := range contextRows() {
+		context.Commands = append(context.Commands, cmdline.Command{Name: row.name, Doc: row.doc,
+			Args: "THREAD" + row.args, Define: func(flags *flag.FlagSet) cmdline.Run { return c.contextCommand(row, flags) }})
 	}
-	if err != nil {
-		return app.UsageError{Err: err}
-	}
-	if err := c.serve(); err != nil {
-		return plainError{fmt.Errorf("context %s: %w", c.row.name, err)}
-	}
-	return nil
+	return context
 }
 
-// contextUsage prints the usage to standard output, because it was requested.
-func contextUsage(w io.Writer) error {
-	fmt.Fprint(w, "Usage: appserver context COMMAND THREAD [arguments and flags, in any order]\n\nCommands:\n")
-	for _, row := range contextRows() {
-		form := row.name + " THREAD" + row.args
-		if strings.HasPrefix(row.flags, pruneFlags) {
-			form += pruneUsage
-		}
-		fmt.Fprintf(w, "  %s\n        %s\n", form, row.doc)
-	}
-	fmt.Fprintf(w, `
-THREAD is a thread id, its beginning or end, or the path of its rollout.
-ITEM is an id (r12), an index (4) or a range of indices (3-7), as list prints them.
-CATEGORIES is one category or more, separated by commas: %s.
+func threadWord() cmdline.Word {
+	return cmdline.Word{Name: "THREAD", Doc: "a thread id, its beginning or end, or the path of its rollout; or give --last"}
+}
 
-Flags:
-`, categories())
-	flags := flag.NewFlagSet("context", flag.ContinueOnError)
-	flags.SetOutput(w)
-	o := contextOptions{Options: app.DefaultOptions()}
-	o.define(flags)
-	flags.PrintDefaults()
-	return nil
+func (c commands) contextCommand(row contextRow, flags *flag.FlagSet) cmdline.Run {
+	call := &contextCall{row: &row, o: contextOptions{Options: c.options}, errs: c.Err, to: c.Out}
+	c.options.DefineShared(flags)
+	pick(flags, call.o.define, "last "+row.flags)
+	if row.name != editCommand {
+		pick(flags, call.o.define, "json")
+	}
+	return func(args []string) error {
+		if err := call.read(c.Streams, args); err != nil {
+			return app.UsageError{Err: err}
+		}
+		if err := call.serve(); err != nil {
+			return fmt.Errorf("context %s: %w", row.name, err)
+		}
+		return nil
+	}
 }
 
 // contextCall is a running context command.
@@ -116,42 +109,24 @@ type contextCall struct {
 	now   time.Time
 }
 
-// newContextCall parses a command line. Its error is flag.ErrHelp if the usage is requested.
-func newContextCall(args []string, s app.Streams, o *app.Options) (*contextCall, error) {
-	c := &contextCall{o: contextOptions{Options: o}, errs: s.Err, to: s.Out, width: widthOf(s.Out), now: time.Now()}
-	rest, err := c.o.parse(args)
-	if err == nil && len(rest) == 0 {
-		err = flag.ErrHelp
+// read checks the flags and reads the arguments.
+func (c *contextCall) read(s app.Streams, args []string) (err error) {
+	c.width, c.now, c.asker = widthOf(s.Out), time.Now(), newAsker(s, c.o.yes)
+	if err := c.o.check(c.row, args); err != nil {
+		return err
 	}
-	if err != nil {
-		return nil, err
-	}
-	rows := contextRows()
-	for i := range rows {
-		if rows[i].name == rest[0] {
-			c.row = &rows[i]
-		}
-	}
-	if c.row == nil {
-		return nil, fmt.Errorf("unknown command %q", "context "+rest[0])
-	}
-	if err := c.o.check(c.row, rest[1:]); err != nil {
-		return nil, err
-	}
-	rest = rest[1:]
 	if !c.o.last {
-		c.thread, rest = rest[0], rest[1:]
+		c.thread, args = args[0], args[1:]
 	}
-	c.asker = newAsker(s, c.o.yes)
 	if c.row.name == editCommand {
-		return c, checkTerminal(s)
+		return checkTerminal(s)
 	}
 	if c.row.args == itemAndText {
-		last := len(rest) - 1
-		c.text, rest = rest[last], rest[:last]
+		last := len(args) - 1
+		c.text, args = args[last], args[:last]
 	}
-	c.items, err = parseTargets(rest)
-	return c, err
+	c.items, err = parseTargets(args)
+	return err
 }
 
 // serve runs the command, unloads the thread and prints the result. It prints last, because a blocked

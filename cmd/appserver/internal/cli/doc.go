@@ -1,5 +1,7 @@
-// Package cli has the subcommands for people and scripts: context, rollout, thread, web, login and proxy.
-// Each is a function of its arguments, the standard streams and the shared options.
+// Package cli has the commands of the program. [Program] is the table of all: a row has the name, the documentation,
+// the arguments and the flags of a command, and the function that runs it. Package cmdline parses command lines by
+// the table, and makes the help, the completion, the manual page and the reference of docs/cli.md of it. A new
+// command is a method of commands that returns its row, and a line in Program.
 //
 // The commands of context and thread call the methods of the protocol on an engine in the same process.
 // So they respect locks and print the same state that clients receive. The commands of rollout read and

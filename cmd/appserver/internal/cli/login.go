@@ -12,21 +12,10 @@ import (
 	"strings"
 
 	"appserver/cmd/appserver/internal/app"
+	"appserver/cmd/appserver/internal/cmdline"
 	"appserver/cmd/appserver/internal/termtext"
 	"appserver/core/effects/account"
 )
-
-const loginUsage = `Usage: appserver login [flags]
-       appserver login status
-       appserver login --provider NAME
-       appserver login status --provider NAME
-
-login signs in with ChatGPT in the browser. login status states the login, and fails without one. appserver logout
-removes it. With --provider they concern the key of a model provider. login reads it from standard input, or asks for it
-on a terminal.
-
-Flags:
-`
 
 // loginCall is a running login command.
 type loginCall struct {
@@ -38,55 +27,50 @@ type loginCall struct {
 	key              keyCall
 }
 
-// Login signs the user in, or states the login.
-func Login(args []string, s app.Streams, o *app.Options) error {
-	c := &loginCall{Streams: s}
-	flags := flag.NewFlagSet("login", flag.ContinueOnError)
-	flags.SetOutput(io.Discard)
-	flags.BoolVar(&c.withKey, "with-api-key", false, "sign in with an API key, which is read from standard input")
-	flags.BoolVar(&c.device, "device-auth", false, "sign in with a code that is entered on any device")
-	flags.StringVar(&c.issuer, "experimental_issuer", "", "use the issuer at `URL`, which account_hosts must name")
-	flags.StringVar(&c.clientID, "experimental_client-id", "", "use the client `ID` at the issuer")
+// login signs the user in, or states the login.
+func (c commands) login() cmdline.Command {
+	return cmdline.Command{Name: "login", Doc: "sign in with ChatGPT or an API key; login status states the login",
+		Args: "[status]", Group: groupStart, Define: c.defineLogin,
+		Text: "Without flags, it signs in with ChatGPT in the browser. login status fails without a login. logout removes it. " +
+			"With --provider, they concern the key of a model provider: login reads it from a pipe, or asks for it on a terminal."}
+}
+
+func (c commands) defineLogin(flags *flag.FlagSet) cmdline.Run {
+	call := &loginCall{Streams: c.Streams}
+	flags.BoolVar(&call.withKey, "with-api-key", false, "sign in with an API key, which is read from standard input")
+	flags.BoolVar(&call.device, "device-auth", false, "sign in with a code that is entered on any device")
+	flags.StringVar(&call.issuer, "experimental_issuer", "", "use the issuer at `URL`, which account_hosts must name")
+	flags.StringVar(&call.clientID, "experimental_client-id", "", "use the client `ID` at the issuer")
 	flags.Func("api-key", "not accepted: other programs see the arguments", func(string) error {
 		return errors.New("a key in the arguments is visible to other programs: pipe it to appserver login --with-api-key")
 	})
-	o.DefineShared(flags)
-	c.key.define(flags)
-	flags.BoolVar(&c.key.allowHTTP, "allow-http", false,
+	c.options.DefineShared(flags)
+	call.key.define(flags)
+	flags.BoolVar(&call.key.allowHTTP, "allow-http", false,
 		"permit that the key goes without encryption to a provider with http on another machine")
-	err := flags.Parse(args)
-	rest := flags.Args()
-	if err == nil && len(rest) > 1 && rest[0] == "status" {
-		err = flags.Parse(rest[1:])
-		rest = append([]string{"status"}, flags.Args()...)
+	return func(args []string) (err error) {
+		if len(args) > 0 && call.withKey {
+			return app.UsageError{Err: errors.New("--with-api-key reads the key from a pipe, and takes no argument: " +
+				"printenv OPENAI_API_KEY | appserver login --with-api-key")}
+		}
+		if len(args) > 0 && args[0] != "status" {
+			return app.UsageError{Err: fmt.Errorf("unexpected argument %q", args[0])}
+		}
+		switch {
+		case call.key.provider != "":
+			others := call.device || call.issuer != "" || call.clientID != ""
+			return call.key.login(c.Streams, c.options, len(args) > 0, others)
+		case call.key.allowHTTP:
+			return app.UsageError{Err: errors.New("--allow-http is for a key: add --provider NAME")}
+		}
+		if call.account, err = app.NewUserAccount(c.options, call.issuer, call.clientID); err != nil {
+			return err
+		}
+		if len(args) > 0 {
+			return call.status()
+		}
+		return call.login()
 	}
-	switch {
-	case errors.Is(err, flag.ErrHelp), err == nil && len(rest) == 1 && rest[0] == "help":
-		fmt.Fprint(s.Out, loginUsage)
-		flags.SetOutput(s.Out)
-		flags.PrintDefaults()
-		return nil
-	case err != nil:
-		return app.FlagError(err)
-	case len(rest) > 1, len(rest) == 1 && rest[0] != "status":
-		return app.UsageError{Err: fmt.Errorf("unexpected argument %q", rest[len(rest)-1])}
-	}
-	if c.key.provider != "" {
-		return c.key.login(s, o, len(rest) == 1, c.device || c.issuer != "" || c.clientID != "")
-	}
-	if c.key.allowHTTP {
-		return app.UsageError{Err: errors.New("--allow-http is for a key: add --provider NAME")}
-	}
-	if c.account, err = app.NewUserAccount(o, c.issuer, c.clientID); err != nil {
-		return err
-	}
-	if len(rest) == 1 {
-		return c.status()
-	}
-	if err := c.login(); err != nil {
-		return plainError{err}
-	}
-	return nil
 }
 
 // login signs in, in the way that the flags select.
@@ -192,30 +176,35 @@ func masked(key string) string {
 	return "***" + key[len(key)-4:]
 }
 
-// Logout removes the login, or the key of a provider.
-func Logout(args []string, s app.Streams, o *app.Options) error {
-	var key keyCall
-	flags := flag.NewFlagSet("logout", flag.ContinueOnError)
-	o.DefineShared(flags)
-	key.define(flags)
-	if err := app.ParseFlags(flags, args, s, "logout [--provider NAME]"); err != nil {
-		return err
-	}
-	if key.provider != "" {
-		return key.logout(s, o)
-	}
-	a, err := app.NewUserAccount(o, "", "")
+// logout removes the login, or the key of a provider.
+func (c commands) logout() cmdline.Command {
+	return cmdline.Command{Name: "logout", Doc: "remove the login, and revoke its tokens", Group: groupSetUp,
+		Define: func(flags *flag.FlagSet) cmdline.Run {
+			var key keyCall
+			c.options.DefineShared(flags)
+			key.define(flags)
+			return func([]string) error {
+				if key.provider != "" {
+					return key.logout(c.Streams, c.options)
+				}
+				return c.removeLogin()
+			}
+		}}
+}
+
+func (c commands) removeLogin() error {
+	a, err := app.NewUserAccount(c.options, "", "")
 	if err != nil {
 		return err
 	}
 	removed, err := a.Logout(context.Background())
 	switch {
 	case err != nil:
-		return plainError{err}
+		return err
 	case removed:
-		_, err = fmt.Fprintln(s.Err, "Successfully logged out")
+		_, err = fmt.Fprintln(c.Err, "Successfully logged out")
 	default:
-		_, err = fmt.Fprintln(s.Err, "Not logged in")
+		_, err = fmt.Fprintln(c.Err, "Not logged in")
 	}
 	return err
 }

@@ -4,15 +4,14 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"io"
-	"slices"
 	"strings"
 
 	"appserver/cmd/appserver/internal/app"
+	"appserver/cmd/appserver/internal/cmdline"
 	"appserver/core/effects/config"
 )
 
-// mcpRow is a command of appserver mcp. Flags lists its flags, except those for settings.
+// mcpRow is a command of appserver mcp. flags lists its flags, except those for settings.
 type mcpRow struct {
 	name, args, doc string
 	flags           string
@@ -23,7 +22,7 @@ func mcpRows() []mcpRow {
 	return []mcpRow{
 		{"list", "", "list the configured servers, and whether they need a login", "json", (*mcpCall).list},
 		{"get", "NAME", "show a server", "json", (*mcpCall).get},
-		{"add", "NAME (--url URL | -- COMMAND...)", "add a server to config.toml, or replace it; log in if it offers that",
+		{"add", "NAME [COMMAND...]", "add a server to config.toml, or replace it; log in if it offers that",
 			"env url bearer-token-env-var oauth-client-id oauth-client-secret oauth-client-registration oauth-resource", (*mcpCall).add},
 		{"remove", "NAME", "remove a server from config.toml", "", (*mcpCall).remove},
 		{"login", "NAME", "log in at a server with the browser", "scopes no-browser oauth-client-registration", (*mcpCall).login},
@@ -57,52 +56,54 @@ func (p *pairs) Set(text string) error {
 	return nil
 }
 
-// MCP lists, adds and removes MCP servers of the user's configuration, and logs in at them.
-func MCP(args []string, s app.Streams, o *app.Options) error {
-	c := &mcpCall{Streams: s, options: o}
-	flags := flag.NewFlagSet("mcp", flag.ContinueOnError)
-	flags.SetOutput(io.Discard)
-	c.define(flags)
-	rest, err := parseAnyOrder(flags, args)
-	switch {
-	case errors.Is(err, flag.ErrHelp), err == nil && (len(rest) == 0 || rest[0] == "help"):
-		return mcpUsage(s.Out)
-	case err != nil:
-		return app.UsageError{Err: err}
+// mcp lists, adds and removes MCP servers of the user's configuration, and logs in at them.
+func (c commands) mcp() cmdline.Command {
+	mcp := cmdline.Command{Name: "mcp", Doc: "list, add and remove MCP servers; log in at them", Group: groupSetUp,
+		Words: []cmdline.Word{{Name: "NAME", Doc: "the name of a server in the configuration"},
+			{Name: "COMMAND", Doc: "a program with its arguments, after --; or give the address of a service by --url"}}}
+	for _, row := range mcpRows() {
+		mcp.Commands = append(mcp.Commands, cmdline.Command{Name: row.name, Doc: row.doc, Args: row.args,
+			Define: func(flags *flag.FlagSet) cmdline.Run {
+				call := &mcpCall{Streams: c.Streams, options: c.options}
+				pick(flags, call.define, row.flags)
+				c.options.DefineConfig(flags)
+				return func(args []string) error { return call.serve(row, args) }
+			}})
 	}
-	i := slices.IndexFunc(mcpRows(), func(r mcpRow) bool { return r.name == rest[0] })
-	if i < 0 {
-		return app.UsageError{Err: fmt.Errorf("unknown command %q", "mcp "+rest[0])}
+	return mcp
+}
+
+// pick adds the named flags of those that define defines.
+func pick(to *flag.FlagSet, define func(*flag.FlagSet), names string) {
+	all := flag.NewFlagSet("", flag.ContinueOnError)
+	define(all)
+	for name := range strings.FieldsSeq(names) {
+		f := all.Lookup(name)
+		to.Var(f.Value, f.Name, f.Usage)
 	}
-	row := mcpRows()[i]
-	if err := row.check(flags, rest[1:]); err != nil {
-		return app.UsageError{Err: err}
+}
+
+func (c *mcpCall) serve(row mcpRow, args []string) (err error) {
+	if row.args != "" && len(args) == 0 {
+		return app.UsageError{Err: fmt.Errorf("mcp %s: NAME is missing", row.name)}
 	}
-	if c.servers, err = app.NewServerAccounts(o); err != nil {
+	if c.servers, err = app.NewServerAccounts(c.options); err != nil {
 		return err
 	}
-	if err := row.run(c, rest[1:]); err != nil {
-		var usage app.UsageError
-		if errors.As(err, &usage) {
-			return err
-		}
-		return plainError{err}
-	}
-	return nil
+	return row.run(c, args)
 }
 
 func (c *mcpCall) define(flags *flag.FlagSet) {
-	flags.BoolVar(&c.json, "json", false, "list, get: print JSON")
-	flags.Var(&c.env, "env", "add: a variable `KEY=VALUE` for the program; can be repeated")
-	flags.StringVar(&c.url, "url", "", "add: the `URL` of a service with streamable HTTP")
-	flags.StringVar(&c.tokenVar, "bearer-token-env-var", "", "add: the variable `NAME` with the token of the service")
-	flags.StringVar(&c.clientID, "oauth-client-id", "", "add: the `ID` of a client that is registered for logins")
-	flags.StringVar(&c.secret, "oauth-client-secret", "", "add: the `SECRET` of that client")
-	flags.StringVar(&c.resource, "oauth-resource", "", "add: the `RESOURCE` that logins request")
-	flags.StringVar(&c.scope, "scopes", "", "login: the scopes to request: `SCOPE,SCOPE`")
-	flags.BoolVar(&c.noBrowser, "no-browser", false,
-		"login: print the address, and read the address that the browser is sent to")
-	flags.Func("oauth-client-registration", "add, login: how to register a client: auto or dcr", func(way string) error {
+	flags.BoolVar(&c.json, "json", false, "print JSON")
+	flags.Var(&c.env, "env", "a variable `KEY=VALUE` for the program; can be repeated")
+	flags.StringVar(&c.url, "url", "", "the `URL` of a service with streamable HTTP")
+	flags.StringVar(&c.tokenVar, "bearer-token-env-var", "", "the variable `NAME` with the token of the service")
+	flags.StringVar(&c.clientID, "oauth-client-id", "", "the `ID` of a client that is registered for logins")
+	flags.StringVar(&c.secret, "oauth-client-secret", "", "the `SECRET` of that client")
+	flags.StringVar(&c.resource, "oauth-resource", "", "the `RESOURCE` that logins request")
+	flags.StringVar(&c.scope, "scopes", "", "the scopes to request: `SCOPE,SCOPE`")
+	flags.BoolVar(&c.noBrowser, "no-browser", false, "print the address, and read the address that the browser is sent to")
+	flags.Func("oauth-client-registration", "register a client in this `WAY`: auto or dcr", func(way string) error {
 		switch way {
 		case "auto", "dcr":
 			return nil
@@ -111,38 +112,7 @@ func (c *mcpCall) define(flags *flag.FlagSet) {
 		}
 		return errors.New("expected auto or dcr")
 	})
-	c.options.DefineConfig(flags)
-}
-
-// check rejects flags of other commands, and a wrong number of arguments.
-func (r *mcpRow) check(flags *flag.FlagSet, args []string) (err error) {
-	flags.Visit(func(f *flag.Flag) {
-		if !slices.Contains(strings.Fields("c config enable disable "+r.flags), f.Name) {
-			err = fmt.Errorf("mcp %s has no flag --%s", r.name, f.Name)
-		}
-	})
-	switch {
-	case err != nil:
-	case r.args == "" && len(args) > 0, r.args == "NAME" && len(args) > 1:
-		err = fmt.Errorf("mcp %s: unexpected argument %q", r.name, args[len(args)-1])
-	case r.args != "" && len(args) == 0:
-		err = fmt.Errorf("mcp %s: NAME is missing", r.name)
-	}
-	return err
-}
-
-// mcpUsage prints the usage to standard output, because it was requested.
-func mcpUsage(w io.Writer) error {
-	fmt.Fprint(w, "Usage: appserver mcp COMMAND [flags, in any order]\n\nCommands:\n")
-	for _, r := range mcpRows() {
-		fmt.Fprintf(w, "  %s\n        %s\n", strings.TrimSpace(r.name+" "+r.args), r.doc)
-	}
-	fmt.Fprint(w, "\nFlags:\n")
-	flags := flag.NewFlagSet("mcp", flag.ContinueOnError)
-	flags.SetOutput(w)
-	(&mcpCall{options: app.DefaultOptions()}).define(flags)
-	flags.PrintDefaults()
-	return nil
+	cmdline.Choices(flags, "oauth-client-registration", "auto", "dcr")
 }
 
 // find returns a configured server, also a disabled one.

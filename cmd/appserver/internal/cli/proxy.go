@@ -8,32 +8,36 @@ import (
 	"net"
 
 	"appserver/cmd/appserver/internal/app"
+	"appserver/cmd/appserver/internal/cmdline"
 	"appserver/server/listen"
 )
 
-// Proxy copies bytes between standard input and output and the socket of a server, until the server
+// proxy copies bytes between standard input and output and the socket of a server, until the server
 // closes the connection. Clients use it over ssh to connect by WebSocket.
-func Proxy(args []string, s app.Streams, o *app.Options) error {
-	flags := flag.NewFlagSet("proxy", flag.ContinueOnError)
-	o.DefineConfig(flags)
-	path := flags.String("sock", "", "connect to the socket at `PATH` (default: the socket of --listen unix://)")
-	if err := app.ParseFlags(flags, args, s, "proxy [flags]\n\nConnects standard input and output to the Unix socket of a server."); err != nil {
-		return err
-	}
+func (c commands) proxy() cmdline.Command {
+	return cmdline.Command{Name: "proxy", Doc: "connect standard input and output to the Unix socket of a server",
+		Group: groupProtocol, Define: func(flags *flag.FlagSet) cmdline.Run {
+			c.options.DefineConfig(flags)
+			path := flags.String("sock", "", "connect to the socket at `PATH` (default: the socket of --listen unix://)")
+			return func([]string) error { return c.connect(*path) }
+		}}
+}
+
+func (c commands) connect(path string) error {
 	home, err := app.CodexHome()
 	if err != nil {
 		return err
 	}
-	address, err := listen.Parse("unix://"+*path, home)
+	address, err := listen.Parse("unix://"+path, home)
 	if err != nil {
 		return app.UsageError{Err: err}
 	}
-	c, err := net.DialUnix("unix", nil, &net.UnixAddr{Name: address.Path, Net: "unix"})
+	conn, err := net.DialUnix("unix", nil, &net.UnixAddr{Name: address.Path, Net: "unix"})
 	if err != nil {
 		return fmt.Errorf("cannot connect to %s: %w; start a server with appserver --listen unix://PATH", address.Path, err)
 	}
-	defer c.Close()
-	return splice(c, s)
+	defer conn.Close()
+	return splice(conn, c.Streams)
 }
 
 // splice copies in both directions until the server closes its side. At the end of the input it closes

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"appserver/cmd/appserver/internal/app"
+	"appserver/cmd/appserver/internal/cmdline"
 	"appserver/cmd/appserver/internal/termtext"
 	"appserver/core/effects/config"
 	"appserver/rollout"
@@ -63,76 +64,46 @@ type rolloutCall struct {
 	out, errs io.Writer
 }
 
-// Rollout verifies, repairs and redacts files of threads, and archives or deletes old threads.
-func Rollout(args []string, s app.Streams, o *app.Options) error {
-	c := &rolloutCall{Options: o, out: s.Out, errs: s.Err}
-	flags := flag.NewFlagSet("rollout", flag.ContinueOnError)
-	flags.SetOutput(io.Discard)
-	c.define(flags)
-	rest, err := parseAnyOrder(flags, args)
-	switch {
-	case errors.Is(err, flag.ErrHelp), err == nil && len(rest) == 0:
-		return rolloutUsage(s.Out)
-	case err != nil:
-		return app.UsageError{Err: err}
-	}
+// rollout verifies, repairs and redacts files of threads, and archives or deletes old threads.
+func (c commands) rollout() cmdline.Command {
+	rollout := cmdline.Command{Name: "rollout", Group: groupThreads,
+		Doc:   "verify, repair and redact the files of threads; archive or delete old threads",
+		Words: []cmdline.Word{{Name: "PATH", Doc: "the path of a rollout; for verify, also of a folder"}}}
 	for _, row := range rolloutRows() {
-		if row.name == rest[0] {
-			if err := row.checkFlags(flags); err != nil {
-				return app.UsageError{Err: err}
-			}
-			c.asker = newAsker(s, c.yes)
-			return c.serve(row, rest[1:])
-		}
+		rollout.Commands = append(rollout.Commands, cmdline.Command{Name: row.name, Doc: row.doc, Args: row.args(),
+			Define: func(flags *flag.FlagSet) cmdline.Run {
+				call := &rolloutCall{Options: c.options, out: c.Out, errs: c.Err}
+				pick(flags, call.define, "json "+row.flags)
+				return func(args []string) error {
+					call.asker = newAsker(c.Streams, call.yes)
+					return call.serve(row, args)
+				}
+			}})
 	}
-	return app.UsageError{Err: fmt.Errorf("unknown command %q", "rollout "+rest[0])}
+	return rollout
+}
+
+// args returns the form of the arguments.
+func (r *rolloutRow) args() string {
+	switch r.scope {
+	case forPaths:
+		return "PATH..."
+	case forPaths | forHome:
+		return "[PATH...]"
+	}
+	return ""
 }
 
 func (c *rolloutCall) define(flags *flag.FlagSet) {
 	flags.BoolVar(&c.json, "json", false, "print the result as one JSON document")
-	flags.BoolVar(&c.yes, "yes", false, "redact: skip the confirmation; retain: archive or delete the listed threads")
-	flags.BoolVar(&c.dryRun, "dry-run", false, "redact, retain, compress: print the changes, and make none")
-	flags.IntVar(&c.olderThan, "older-than", days(rollout.CompressAge), "compress: without PATH, the `DAYS` since the last write")
+	flags.BoolVar(&c.yes, "yes", false, "skip the confirmation; of retain: archive or delete the listed threads")
+	flags.BoolVar(&c.dryRun, "dry-run", false, "print the changes, and make none")
+	flags.IntVar(&c.olderThan, "older-than", days(rollout.CompressAge), "without PATH, the `DAYS` since the last write")
 	c.DefineConfig(flags)
 }
 
-// checkFlags rejects flags of other commands.
-func (r *rolloutRow) checkFlags(flags *flag.FlagSet) (err error) {
-	flags.Visit(func(f *flag.Flag) {
-		if !slices.Contains(strings.Fields("json "+r.flags), f.Name) {
-			err = fmt.Errorf("rollout %s has no flag --%s", r.name, f.Name)
-		}
-	})
-	return err
-}
-
-// rolloutUsage prints the usage to standard output, because it was requested.
-func rolloutUsage(w io.Writer) error {
-	fmt.Fprint(w, "Usage: appserver rollout COMMAND [PATH...] [flags, in any order]\n\nCommands:\n")
-	for _, row := range rolloutRows() {
-		paths := " PATH..."
-		switch row.scope {
-		case forHome:
-			paths = ""
-		case forHome | forPaths:
-			paths = " [PATH...]"
-		}
-		fmt.Fprintf(w, "  %s%s\n        %s\n", row.name, paths, row.doc)
-	}
-	fmt.Fprint(w, "\nPATH is the path of a rollout; for verify, also of a folder.\n\nFlags:\n")
-	flags := flag.NewFlagSet("rollout", flag.ContinueOnError)
-	flags.SetOutput(w)
-	(&rolloutCall{Options: app.DefaultOptions()}).define(flags)
-	flags.PrintDefaults()
-	return nil
-}
-
 func (c *rolloutCall) serve(row rolloutRow, paths []string) (err error) {
-	switch {
-	case row.scope == forHome && len(paths) > 0:
-		return app.UsageError{Err: fmt.Errorf("rollout %s: unexpected argument %q: the command covers all threads below CODEX_HOME",
-			row.name, paths[0])}
-	case row.scope == forPaths && len(paths) == 0:
+	if row.scope == forPaths && len(paths) == 0 {
 		return app.UsageError{Err: fmt.Errorf("rollout %s: PATH is missing: give the path of a rollout", row.name)}
 	}
 	c.paths = paths
@@ -145,7 +116,7 @@ func (c *rolloutCall) serve(row rolloutRow, paths []string) (err error) {
 		if errors.As(err, &usage) {
 			return err
 		}
-		return plainError{fmt.Errorf("rollout %s: %w", row.name, err)}
+		return fmt.Errorf("rollout %s: %w", row.name, err)
 	}
 	return nil
 }

@@ -6,10 +6,10 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 
 	"appserver/cmd/appserver/internal/app"
+	"appserver/cmd/appserver/internal/cmdline"
 	"appserver/cmd/appserver/internal/termtext"
 	"appserver/rollout"
 	"appserver/rollout/store"
@@ -24,96 +24,69 @@ type storeCall struct {
 	out, errs   io.Writer
 }
 
-// Store copies threads between the files of a home and a database, and redacts those of the database.
-func Store(args []string, s app.Streams, o *app.Options) error {
-	c := &storeCall{Options: o, out: s.Out, errs: s.Err}
-	flags := flag.NewFlagSet("store", flag.ContinueOnError)
-	flags.SetOutput(io.Discard)
-	c.define(flags)
-	rest, err := parseAnyOrder(flags, args)
-	switch {
-	case errors.Is(err, flag.ErrHelp), err == nil && len(rest) == 0:
-		return storeUsage(s.Out)
-	case err != nil:
-		return app.UsageError{Err: err}
-	case (c.yes || c.dryRun) && rest[0] != "redact":
-		return app.UsageError{Err: fmt.Errorf("store %s has no flags --yes and --dry-run", rest[0])}
+// storeRow is a command of appserver store.
+type storeRow struct {
+	name, args, doc string
+	// first runs before the stores are opened. both runs with both stores, unless it is nil.
+	first func(*storeCall) error
+	both  func(c *storeCall, args []string) error
+}
+
+func storeRows() []storeRow {
+	return []storeRow{
+		{"init", "", "create or update the tables of the database, and check that a server can use it", (*storeCall).migrate, (*storeCall).init},
+		{"migrate", "", "update the tables of the database, and do nothing else", (*storeCall).migrate, nil},
+		{"status", "", "print the version of the database and of its tables, its standbys, the servers that use it, and the number of threads; change nothing",
+			(*storeCall).status, nil},
+		{"import", "", "copy the threads of CODEX_HOME into the database; threads that are there already are not changed", nil, (*storeCall).importThreads},
+		{"export", "DIR", "copy the threads of the database as rollouts into the home DIR", nil, (*storeCall).export},
+		{redactStore, "[THREAD...]", "remove secrets from threads of the database, or from all of them; keep no copy, and ask for confirmation", nil, (*storeCall).redact},
 	}
-	c.asker = newAsker(s, c.yes)
-	run, err := c.command(rest)
-	if err != nil {
-		return app.UsageError{Err: err}
+}
+
+// redactStore is the only command that asks for confirmation.
+const redactStore = "redact"
+
+// store copies threads between the files of a home and a database, and redacts those of the database.
+func (c commands) store() cmdline.Command {
+	store := cmdline.Command{Name: "store", Group: groupThreads,
+		Doc:   "copy threads between files and a database; redact those of the database",
+		Text:  `The database is that of store.url_env, with store.kind = "postgres".`,
+		Words: []cmdline.Word{{Name: "THREAD", Doc: "a whole thread id"}}}
+	for _, row := range storeRows() {
+		store.Commands = append(store.Commands, cmdline.Command{Name: row.name, Doc: row.doc, Args: row.args,
+			Define: func(flags *flag.FlagSet) cmdline.Run {
+				call := &storeCall{Options: c.options, out: c.Out, errs: c.Err}
+				c.options.DefineConfig(flags)
+				if row.name == redactStore {
+					flags.BoolVar(&call.yes, "yes", false, "skip the confirmation")
+					flags.BoolVar(&call.dryRun, "dry-run", false, "print the changes, and make none")
+				}
+				return func(args []string) error {
+					call.asker = newAsker(c.Streams, call.yes)
+					return call.serve(row, args)
+				}
+			}})
 	}
-	switch rest[0] {
-	case "init", "migrate":
-		err = c.migrate()
-	case "status":
-		err = c.status()
+	return store
+}
+
+func (c *storeCall) serve(row storeRow, args []string) (err error) {
+	if row.args == "DIR" && len(args) == 0 {
+		return app.UsageError{Err: fmt.Errorf("store %s: DIR is missing", row.name)}
 	}
-	if err == nil && run != nil {
-		if c.Stores, err = app.OpenStores(o); err == nil {
-			err = errors.Join(run(), c.Close())
+	if row.first != nil {
+		err = row.first(c)
+	}
+	if err == nil && row.both != nil {
+		if c.Stores, err = app.OpenStores(c.Options); err == nil {
+			err = errors.Join(row.both(c, args), c.Close())
 		}
 	}
 	if usage := (app.UsageError{}); err == nil || errors.As(err, &usage) {
 		return err
 	}
-	return plainError{fmt.Errorf("store %s: %w", rest[0], err)}
-}
-
-func (c *storeCall) define(flags *flag.FlagSet) {
-	flags.BoolVar(&c.yes, "yes", false, "redact: skip the confirmation")
-	flags.BoolVar(&c.dryRun, "dry-run", false, "redact: print the changes, and make none")
-	c.DefineConfig(flags)
-}
-
-// command returns the part of a command that needs both stores, or nil.
-func (c *storeCall) command(args []string) (run func() error, err error) {
-	switch name, n := args[0], len(args)-1; {
-	case (name == "migrate" || name == "status") && n == 0:
-		return nil, nil
-	case name == "init" && n == 0:
-		return c.init, nil
-	case name == "import" && n == 0:
-		return c.importThreads, nil
-	case name == "export" && n == 1:
-		return func() error { return c.export(args[1]) }, nil
-	case name == "redact":
-		return func() error { return c.redact(args[1:]) }, nil
-	case slices.Contains([]string{"init", "migrate", "status", "import", "export"}, name):
-		return nil, fmt.Errorf("store %s: wrong number of arguments", name)
-	}
-	return nil, fmt.Errorf("unknown command %q", "store "+args[0])
-}
-
-// storeUsage prints the usage to standard output, because it was requested.
-func storeUsage(w io.Writer) error {
-	fmt.Fprint(w, `Usage: appserver store COMMAND [flags, in any order]
-
-Commands:
-  init
-        create or update the tables of the database, and check that a server can use it
-  migrate
-        update the tables of the database, and do nothing else
-  status
-        print the version of the database and of its tables, its standbys, the servers that use it, and the number
-        of threads; change nothing
-  import
-        copy the threads of CODEX_HOME into the database; threads that are there already are not changed
-  export DIR
-        copy the threads of the database as rollouts into the home DIR
-  redact [THREAD...]
-        remove secrets from threads of the database, or from all of them; keep no copy, and ask for confirmation
-
-The database is that of store.url_env, with store.kind = "postgres".
-
-Flags:
-`)
-	flags := flag.NewFlagSet("store", flag.ContinueOnError)
-	flags.SetOutput(w)
-	(&storeCall{Options: app.DefaultOptions()}).define(flags)
-	flags.PrintDefaults()
-	return nil
+	return fmt.Errorf("store %s: %w", row.name, err)
 }
 
 // migrate updates the tables and prints their versions.
@@ -131,7 +104,7 @@ func (c *storeCall) migrate() error {
 }
 
 // init reports that the database can be used, because it was opened.
-func (c *storeCall) init() error {
+func (c *storeCall) init([]string) error {
 	_, err := fmt.Fprintln(c.out, "the database is ready")
 	return err
 }
@@ -166,9 +139,9 @@ func listOr(list []string, otherwise string) string {
 	return cmp.Or(termtext.Plain(strings.Join(list, ", ")), otherwise)
 }
 
-func (c *storeCall) importThreads() error { return c.copyAll(c.Files, c.Database) }
+func (c *storeCall) importThreads([]string) error { return c.copyAll(c.Files, c.Database) }
 
-func (c *storeCall) export(home string) error { return c.copyAll(c.Database, c.FilesIn(home)) }
+func (c *storeCall) export(args []string) error { return c.copyAll(c.Database, c.FilesIn(args[0])) }
 
 // storePage is the number of threads that are listed at a time.
 const storePage = 100

@@ -6,11 +6,11 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"io"
 	"os"
 	"strings"
 
 	"appserver/cmd/appserver/internal/app"
+	"appserver/cmd/appserver/internal/cmdline"
 	"appserver/core/pure/export"
 	"appserver/protocol"
 	"appserver/rollout"
@@ -35,82 +35,52 @@ type threadCall struct {
 	client      *app.LocalClient
 }
 
-const threadUsage = `Usage: appserver thread export THREAD [--format md|json|html] [--out FILE]
-       appserver thread import FILE
-
-export writes a stored thread as a document, or as JSON for import.
-import creates a thread from this JSON or from a rollout, and prints the thread id.
-THREAD is a thread id, its beginning or end, or the path of its rollout.
-
-Flags:
-`
-
-// Thread exports threads from the home, and imports threads into it.
-func Thread(args []string, s app.Streams, o *app.Options) error {
-	c := &threadCall{Options: o, Streams: s}
-	rest, err := c.read(args)
-	if errors.Is(err, flag.ErrHelp) {
-		return c.usage()
-	}
-	if err != nil {
-		return app.UsageError{Err: err}
-	}
-	run := map[string]func(string) error{"export": c.export, "import": c.importThread}[rest[0]]
-	switch {
-	case run == nil:
-		return app.UsageError{Err: fmt.Errorf("unknown command %q", "thread "+rest[0])}
-	case len(rest) > 2:
-		return app.UsageError{Err: fmt.Errorf("unexpected argument %q", rest[2])}
-	case len(rest) == 1 && !(c.last && rest[0] == "export"):
-		return app.UsageError{Err: errors.New(map[string]string{
-			"export": "thread export: THREAD is missing: " + threadForms,
-			"import": "thread import: FILE is missing: give the path of a rollout, or of JSON that export wrote",
-		}[rest[0]])}
-	}
-	c.imports = rest[0] == "import"
-	if err := c.serve(run, strings.Join(rest[1:], "")); err != nil {
-		return plainError{fmt.Errorf("thread %s: %w", rest[0], err)}
-	}
-	return nil
+// thread exports threads from the home, and imports threads into it.
+func (c commands) thread() cmdline.Command {
+	return cmdline.Command{Name: "thread", Doc: "export and import stored threads", Group: groupThreads,
+		Words: []cmdline.Word{threadWord()}, Commands: []cmdline.Command{
+			{Name: "export", Doc: "write a stored thread as a document, or as JSON for import", Args: "THREAD",
+				Define: c.threadExport},
+			{Name: "import", Doc: "create a thread from this JSON or from a rollout, and print the thread id", Args: "FILE",
+				Define: c.threadImport},
+		}}
 }
 
-func (c *threadCall) flags() *flag.FlagSet {
-	flags := flag.NewFlagSet("thread", flag.ContinueOnError)
-	flags.SetOutput(io.Discard)
-	c.DefineShared(flags)
-	flags.StringVar(&c.format, "format", "md", "export: write the `FORMAT` md, json or html")
-	flags.StringVar(&c.out, "out", "", "export: write to the new file `FILE`, not to standard output")
-	flags.BoolVar(&c.last, "last", false, "export: use the thread that was written last, instead of THREAD")
-	return flags
-}
-
-// read parses flags before, between and after the arguments.
-func (c *threadCall) read(args []string) (rest []string, err error) {
-	flags := c.flags()
-	for len(args) > 0 {
-		if err := flags.Parse(args); err != nil {
-			return nil, err
+func (c commands) threadExport(flags *flag.FlagSet) cmdline.Run {
+	call := &threadCall{Options: c.options, Streams: c.Streams}
+	c.options.DefineShared(flags)
+	flags.StringVar(&call.format, "format", "md", "write the `FORMAT` md, json or html")
+	cmdline.Choices(flags, "format", "md", "json", "html")
+	flags.StringVar(&call.out, "out", "", "write to the new file `FILE`, not to standard output")
+	flags.BoolVar(&call.last, "last", false, "use the thread that was written last, instead of THREAD")
+	return func(args []string) error {
+		switch call.format {
+		case "md", "json", "html":
+		default:
+			return app.UsageError{Err: fmt.Errorf("--format %s: expected md, json or html", call.format)}
 		}
-		if args = flags.Args(); len(args) > 0 {
-			rest, args = append(rest, args[0]), args[1:]
+		if len(args) == 0 && !call.last {
+			return app.UsageError{Err: errors.New("thread export: THREAD is missing: " + threadForms)}
 		}
+		return call.run("export", call.export, strings.Join(args, ""))
 	}
-	switch c.format {
-	case "md", "json", "html":
-	default:
-		return nil, fmt.Errorf("--format %s: expected md, json or html", c.format)
-	}
-	if len(rest) == 0 {
-		return nil, flag.ErrHelp
-	}
-	return rest, nil
 }
 
-func (c *threadCall) usage() error {
-	fmt.Fprint(c.Streams.Out, threadUsage)
-	flags := c.flags()
-	flags.SetOutput(c.Streams.Out)
-	flags.PrintDefaults()
+func (c commands) threadImport(flags *flag.FlagSet) cmdline.Run {
+	call := &threadCall{Options: c.options, Streams: c.Streams, imports: true}
+	c.options.DefineShared(flags)
+	return func(args []string) error {
+		if len(args) == 0 {
+			return app.UsageError{Err: errors.New("thread import: FILE is missing: give the path of a rollout, or of JSON that export wrote")}
+		}
+		return call.run("import", call.importThread, args[0])
+	}
+}
+
+func (c *threadCall) run(name string, run func(string) error, word string) error {
+	if err := c.serve(run, word); err != nil {
+		return fmt.Errorf("thread %s: %w", name, err)
+	}
 	return nil
 }
 

@@ -1,0 +1,220 @@
+package doctor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"net"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"appserver/cmd/appserver/internal/app"
+	"appserver/cmd/appserver/internal/termtext"
+	"appserver/core/effects/config"
+	"appserver/core/effects/model"
+	"appserver/protocol"
+	"appserver/server/web"
+)
+
+// providers probes the provider of new conversations, and reports which others have their key.
+func (s *subject) providers(ctx context.Context) []Result {
+	if s.Config == nil {
+		return nil
+	}
+	chosen := s.Config.ModelProvider
+	list := []Result{s.provider(ctx, chosen)}
+	var ready, others []string
+	for _, id := range slices.Sorted(maps.Keys(s.Config.ModelProviders)) {
+		switch p := s.Config.ModelProviders[id]; {
+		case id == chosen || id == config.ProviderOffline:
+		case s.Config.Ready(id) != nil:
+			others = append(others, id)
+		case p.EnvKey != "":
+			ready = append(ready, id+" ("+p.EnvKey+")")
+		default:
+			ready = append(ready, id)
+		}
+	}
+	text := "without a key: " + listed(others)
+	if len(ready) > 0 {
+		text = "can be used with model_provider: " + listed(ready) + "; " + text
+	}
+	return append(list, ok("provider.others", "%s", text))
+}
+
+// listed joins names, at most some of them.
+func listed(names []string) string {
+	if len(names) == 0 {
+		return "none"
+	}
+	if more := len(names) - maxListed; more > 0 {
+		names = append(slices.Clone(names[:maxListed]), fmt.Sprintf("%d more", more))
+	}
+	return strings.Join(names, ", ")
+}
+
+// provider probes a provider that has all that a request needs.
+func (s *subject) provider(ctx context.Context, id string) Result {
+	if id == config.ProviderOffline {
+		return ok("provider", "offline: a built-in provider for tests, which asks no model")
+	}
+	if err := s.Config.Ready(id); err != nil {
+		return problem("provider", "run appserver login, or choose another provider with model_provider (docs/providers.md)", "%v", err)
+	}
+	return s.probe(ctx, id)
+}
+
+// credentials names the source of the credentials of a provider.
+func (s *subject) credentials(p config.Provider) string {
+	key, _ := s.Config.KeyOf(p) // a provider whose key cannot be used is not probed
+	switch {
+	case key.Stored:
+		return "the key that was typed for it"
+	case s.Config.UsesAccount(p) && !s.Config.HasOwnKey(p):
+		return "the login"
+	case p.EnvKey != "" && s.getenv(p.EnvKey) != "":
+		return "the key of " + p.EnvKey
+	case p.BearerToken != "":
+		return "the key in the configuration"
+	case s.Config.UsesAccount(p):
+		return "the login or a key of its own"
+	}
+	return "no key"
+}
+
+// listModels lists the models of a provider. It implements Prober.
+func (s *subject) listModels(ctx context.Context, id string) Result {
+	p := s.Config.ModelProviders[id]
+	at, with := hostOf(p.BaseURL), s.credentials(p)
+	models, err := s.Models(ctx, id)
+	switch status := model.StatusOf(err); {
+	case err == nil:
+		return ok("provider", "%s at %s accepts %s and lists %s", id, at, with, termtext.Counted(len(models), "model"))
+	case status == http.StatusUnauthorized || status == http.StatusForbidden:
+		return problem("provider", "set a valid key, or run appserver login", "%s at %s refuses %s (status %d)", id, at, with, status)
+	case status == http.StatusNotFound || status == http.StatusMethodNotAllowed:
+		return ok("provider", "%s at %s responds, but has no list of models, so the key was not tried", id, at)
+	case status > 0:
+		return warn("provider", "try again later", "%s at %s responds with status %d", id, at, status)
+	case errors.Is(err, context.DeadlineExceeded):
+		return problem("provider", "check the network, the proxy, and base_url", "%s at %s did not respond in time", id, at)
+	}
+	return problem("provider", "check the network, the proxy, and base_url; start the server of models if it is on this machine",
+		"%s at %s cannot be reached: %v", id, at, err)
+}
+
+// hostOf returns the scheme and the host of an address, which may have a password.
+func hostOf(address string) string {
+	u, err := url.Parse(address)
+	if err != nil || u.Host == "" {
+		return "an address that is not valid"
+	}
+	return u.Scheme + "://" + u.Host
+}
+
+// startTime bounds the start of MCP servers. Their end takes some time of the report, too.
+const startTime = 6 * time.Second
+
+// servers starts the MCP servers.
+func (s *subject) servers(ctx context.Context) (list []Result) {
+	if s.Config == nil {
+		return nil
+	}
+	if len(s.Config.McpServers) == 0 {
+		return []Result{ok("mcp", "no MCP servers are configured")}
+	}
+	ctx, cancel := context.WithTimeout(ctx, startTime)
+	defer cancel()
+	states := map[string]protocol.McpServerStatus{}
+	for _, state := range s.Servers(ctx) {
+		states[state.Name] = state
+	}
+	for _, name := range slices.Sorted(maps.Keys(s.Config.McpServers)) {
+		m := s.Config.McpServers[name]
+		state, started := states[name]
+		if !m.Enabled || !started {
+			list = append(list, ok("mcp."+name, "disabled"))
+			continue
+		}
+		list = append(list, serverResult(m, state))
+	}
+	return list
+}
+
+func serverResult(m config.McpServer, state protocol.McpServerStatus) Result {
+	name, reason := "mcp."+m.Name, ""
+	if state.ToolsError != nil {
+		reason = *state.ToolsError
+	}
+	failed := warn
+	if m.Required {
+		failed = problem
+	}
+	switch *state.RuntimeStatus {
+	case "connected":
+		return ok(name, "started, with %s", termtext.Counted(len(state.Tools), "tool"))
+	case "authenticationRequired":
+		return failed(name, "appserver mcp login "+m.Name, "needs a login: %s", reason)
+	case "starting":
+		return failed(name, "start it by hand to see what it waits for", "has not started within the time of this command")
+	}
+	return failed(name, "correct [mcp_servers."+m.Name+"], or run it by hand", "does not start: %s", reason)
+}
+
+// running reports the server on the control socket.
+func (s *subject) running(ctx context.Context) []Result {
+	d, err := s.Running(ctx)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return []Result{ok("server", "none listens on the control socket of this home (--listen unix://)")}
+	case err != nil:
+		return []Result{warn("server", "end the program that hangs, or start a server, which replaces the socket of a dead one",
+			"the control socket exists, but no server responds: %v", cause(err))}
+	case d.Version != app.Version:
+		return []Result{warn("server", "restart it", "a server with version %s runs (process %d); this program has version %s",
+			d.Version, d.Pid, app.Version)}
+	}
+	text := fmt.Sprintf("a server runs (process %d): %s loaded, the index is %s", d.Pid, termtext.Counted(d.Threads.Loaded, "conversation"), d.Index.State)
+	if d.Index.Reason != nil {
+		return []Result{warn("server", "see the reason", "%s: %s", text, *d.Index.Reason)}
+	}
+	return []Result{ok("server", "%s", text)}
+}
+
+// dialTime bounds the connection to a page of this machine.
+const dialTime = time.Second
+
+// ports reports whether a page can be served on this machine, and which pages of the home are open.
+func (s *subject) ports(ctx context.Context) []Result {
+	free, err := net.Listen("tcp4", "127.0.0.1:0")
+	if err != nil {
+		return []Result{problem("ports", "allow this program to listen on 127.0.0.1", "appserver web cannot open a port: %v", err)}
+	}
+	_ = free.Close()
+	pages, err := web.Addresses(s.Home)
+	if err != nil {
+		return []Result{warn("ports", "make the folder readable", "%v", err)}
+	}
+	var open []string
+	for _, at := range pages {
+		conn, err := (&net.Dialer{Timeout: dialTime}).DialContext(ctx, "tcp", at.String())
+		if err == nil {
+			_ = conn.Close()
+			open = append(open, "http://"+at.String())
+		}
+	}
+	if len(open) > 0 {
+		return []Result{ok("ports", "pages of this home are open at %s", listed(open))}
+	}
+	if free, err = net.Listen("tcp4", fmt.Sprintf("127.0.0.1:%d", web.DefaultPort)); err != nil {
+		return []Result{ok("ports", "no page of this home is open; another program has port %d, so appserver web uses a later one",
+			web.DefaultPort)}
+	}
+	_ = free.Close()
+	return []Result{ok("ports", "no page of this home is open; appserver web can use port %d", web.DefaultPort)}
+}
