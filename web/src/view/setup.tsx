@@ -162,7 +162,8 @@ function TypedKey() {
 				<button type="submit" disabled={incomplete || !connected()}>Save, test and use</button>
 			</form>
 			<p class="faint">The server keeps the key in a file that only you can read, or in the keyring, and sends it to this provider only.</p>
-			{!store.providers.value.some((p) => p.id === chosen.id && p.ready) && <OutcomeText outcome={store.outcomes.value.get(chosen.id)} />}
+			{!store.providers.value.some((p) => p.id === chosen.id && p.ready)
+				&& <OutcomeText outcome={store.outcomes.value.get(chosen.id)} />}
 		</section>
 	);
 }
@@ -198,7 +199,10 @@ function OutcomeText({ outcome }: { outcome: Outcome | undefined }) {
 		case undefined: return null;
 		case "testing": return <p class="faint" role="status">Waiting for a short answer…</p>;
 		case "failed": return (
-			<div role="alert"><p class="error-text">{visible(outcome.problem)}</p>{outcome.advice && <p>{visible(outcome.advice)}</p>}</div>
+			<div role="alert">
+				<p class="error-text">{visible(outcome.problem)}</p>
+				{outcome.advice && <p>{visible(outcome.advice)}</p>}
+			</div>
 		);
 		case "used": return (
 			<div class="offer-used" role="status">

@@ -129,6 +129,7 @@ const minSecret = 6
 func (i *Inspection) Secrets() []string {
 	all := secretValues(os.Environ())
 	if c := i.Config; c != nil {
+		all = append(all, i.local.secrets()...)
 		for _, p := range c.ModelProviders {
 			key, _ := c.KeyOf(p)
 			headers, _ := c.Headers(p)

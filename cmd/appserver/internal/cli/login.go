@@ -32,8 +32,7 @@ func (c commands) login() cmdline.Command {
 	return cmdline.Command{Name: "login", Doc: "sign in with ChatGPT or an API key; login status states the login",
 		Args: "[status]", Group: groupStart, Define: c.defineLogin,
 		Text: "Without flags, it signs in with ChatGPT in the browser. login status fails without a login. logout removes it. " +
-			"With --provider they concern the key of a model provider: login reads it from standard input, or asks for it on a " +
-			"terminal."}
+			"With --provider, they concern the key of a model provider: login reads it from a pipe, or asks for it on a terminal."}
 }
 
 func (c commands) defineLogin(flags *flag.FlagSet) cmdline.Run {
@@ -72,10 +71,7 @@ func (c *loginCall) run(o *app.Options, args []string) (err error) {
 	if status {
 		return c.status()
 	}
-	if err := c.login(); err != nil {
-		return plainError{err}
-	}
-	return nil
+	return c.login()
 }
 
 // login signs in, in the way that the flags select.
