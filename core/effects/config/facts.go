@@ -11,12 +11,6 @@ import (
 // offlineWindow is the window of the model offline, in tokens.
 const offlineWindow = 128_000
 
-// servesOwnModels reports whether the names of a provider's models are those of its user: it is on this machine, or is
-// one of the programs that users run.
-func (c *Config) servesOwnModels(provider string) bool {
-	return slices.Contains(LocalServers(), provider) || c.ModelProviders[provider].OnThisMachine()
-}
-
 // row returns the row of a model in the table of the program.
 func (c *Config) row(provider, model string) (modeltable.Row, bool) {
 	if provider == ProviderOffline || c.servesOwnModels(provider) {

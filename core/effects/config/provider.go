@@ -2,7 +2,6 @@ package config
 
 import (
 	"maps"
-	"net/url"
 	"reflect"
 	"slices"
 	"strings"
@@ -104,18 +103,6 @@ func builtinProviders() Providers {
 		providers[p.ID] = p
 	}
 	return providers
-}
-
-// LocalServers returns the built-in providers of programs that serve models on the user's machine.
-func LocalServers() []string {
-	return []string{ProviderOllama, ProviderLMStudio, ProviderLlamaCpp, ProviderVLLM}
-}
-
-// OnThisMachine reports whether the address of the provider is on this machine. The models of such a provider have the
-// names that the user gave them.
-func (p Provider) OnThisMachine() bool {
-	u, err := url.Parse(p.BaseURL)
-	return err == nil && isLoopback(strings.ToLower(u.Hostname()))
 }
 
 // IsBuiltIn reports whether a provider exists without a configuration.

@@ -2,6 +2,7 @@
 
 import { useState } from "preact/hooks";
 import type { ComponentChildren } from "preact";
+import { lazy } from "../lib/lazy.tsx";
 import * as app from "../store/app.ts";
 import { closeDialog, dialog } from "../store/dialog.ts";
 import { titleOf } from "../store/titles.ts";
@@ -10,8 +11,9 @@ import { Compact } from "./compaction.tsx";
 import { EditSummary, Prune, Replace, Restore, Trim } from "./contextdialogs.tsx";
 import { Frame } from "./frame.tsx";
 import { shortcuts } from "./keys.ts";
-import { NewThread } from "./newthread.tsx";
 import { Palette } from "./palette.tsx";
+
+const NewThread = lazy(() => import("./newthread.tsx").then((m) => m.NewThread));
 
 /** Dialogs shows the dialog that is open. */
 export function Dialogs() {

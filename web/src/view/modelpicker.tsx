@@ -3,27 +3,25 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { Signal } from "@preact/signals";
 import * as app from "../store/app.ts";
-import { closeDialog, openDialog } from "../store/dialog.ts";
+import { closeDialog } from "../store/dialog.ts";
 import { modelFacts } from "../store/models.ts";
 import { Icon } from "../lib/icons.tsx";
 import { visible } from "../lib/format.ts";
 import type { Model, ThreadResumeResponse } from "../wire/types.ts";
-import { Frame } from "./frame.tsx";
 import { Load } from "./parts.tsx";
 import { useResource } from "./useresource.ts";
-
-type Settings = Pick<ThreadResumeResponse, "model" | "modelProvider">;
 
 /** maxShown bounds the rows; providers list hundreds of models. */
 const maxShown = 100;
 
-/** openModelPicker chooses one of the models of a thread's provider. An empty choice is the model of the thread. */
-export function openModelPicker(settings: Settings, choice: Signal<string>): void {
-	const picker = () => <Frame title="Model of the next turn"><Picker settings={settings} choice={choice} /></Frame>;
-	openDialog({ kind: "part", view: picker });
+/** PickerProps has the settings of a thread, and the choice, which is empty for the model of the thread. */
+export interface PickerProps {
+	settings: Pick<ThreadResumeResponse, "model" | "modelProvider">;
+	choice: Signal<string>;
 }
 
-function Picker({ settings, choice }: { settings: Settings; choice: Signal<string> }) {
+/** Picker chooses one of the models of a thread's provider. */
+export function Picker({ settings, choice }: PickerProps) {
 	const list = useResource(
 		() => app.connection.value!.call("model/list", { modelProvider: settings.modelProvider }), []);
 	return (

@@ -6,7 +6,7 @@ import type { TurnChoice } from "../store/choice.ts";
 import { modelStore } from "../store/models.ts";
 import type { ThreadStore } from "../store/thread.ts";
 import type { AskForApproval } from "../wire/types.ts";
-import { openModelPicker } from "./modelpicker.tsx";
+import { openModelPicker } from "./openmodelpicker.tsx";
 
 /** policies are the approval policies, with what they mean. */
 export const policies: readonly [Extract<AskForApproval, string>, string][] = [
@@ -21,7 +21,7 @@ export function TurnOptions({ store, choice }: { store: ThreadStore; choice: Tur
 	return (
 		<span class="options">
 			<button type="button" class="quiet" aria-label="Model of the next turn" aria-haspopup="dialog" title="Model"
-				disabled={!settings} onClick={() => openModelPicker(settings!, choice.model)}>
+				disabled={!settings} onClick={() => openModelPicker({ settings: settings!, choice: choice.model })}>
 				<span class="ellipsis">{visible(chosen ?? "model")}</span><Icon name="down" />
 			</button>
 			{efforts.length > 0 && (

@@ -186,7 +186,8 @@ function Offer({ provider, name, detail, model, action = "Test and use", choice 
 				<span class="offer-name"><strong>{name}</strong><span class="faint">{detail}</span></span>
 				{choice}
 				<button type="button" class={outcome?.state === "used" ? "" : "primary"}
-					disabled={!connected() || outcome?.state === "testing"} onClick={() => void store.choose(provider, model)}>{action}</button>
+					disabled={!connected() || outcome?.state === "testing"}
+					onClick={() => void store.choose(provider, model)}>{action}</button>
 			</div>
 			<OutcomeText outcome={outcome} />
 		</div>

@@ -10,7 +10,6 @@ import (
 	"appserver/core/effects/config"
 	"appserver/core/effects/model"
 	"appserver/core/effects/skill"
-	"appserver/platform/httpclient"
 	"appserver/protocol"
 )
 
@@ -36,15 +35,6 @@ func (c catalog) Write(p *protocol.ConfigBatchWriteParams) (protocol.ConfigWrite
 		return answer, func() {}, err
 	}
 	return answer, c.providersChanged, nil
-}
-
-// openCatalog returns the catalog of a home without a server. The caller closes its models.
-func openCatalog(local *localHome, network *httpclient.Environment) (catalog, error) {
-	m, err := openModels(local, network, &accounts{localHome: local})
-	if err != nil {
-		return catalog{}, err
-	}
-	return catalog{Live: local.config, models: m.cache, client: m.provider}, nil
 }
 
 // Models lists the models of a provider, or of the default one. It requests the list from a provider that is ready. For

@@ -28,6 +28,15 @@ func OpenModelCatalog(o *Options) (*ModelCatalog, error) {
 	return &ModelCatalog{c}, nil
 }
 
+// openCatalog returns the catalog of a home without a server. The caller closes its models.
+func openCatalog(local *localHome, network *httpclient.Environment) (catalog, error) {
+	m, err := openModels(local, network, &accounts{localHome: local})
+	if err != nil {
+		return catalog{}, err
+	}
+	return catalog{Live: local.config, models: m.cache, client: m.provider}, nil
+}
+
 // Close ends running requests.
 func (c *ModelCatalog) Close() { c.catalog.models.Close() }
 
