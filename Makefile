@@ -52,7 +52,7 @@ MACARCH ?= arm64
 WINARCH ?= amd64
 
 .DEFAULT_GOAL := help
-.PHONY: help build mac windows windows-test demo demo-web generate check types test test-all test-postgres test-posix race fuzz crash soak fleet-soak bench bench-economy bench-growth bench-peer bench-store bench-web bench-hour conformance \
+.PHONY: help build mac windows windows-test demo demo-web generate models check types test test-all test-postgres test-posix race fuzz crash soak fleet-soak bench bench-economy bench-growth bench-peer bench-store bench-web bench-hour conformance \
 	attack vscode vscode-e2e verify sbom release test-release vendor-web clean
 
 help: ## print the targets
@@ -99,6 +99,13 @@ demo-web: build ## open the workbench with a prepared conversation; PICTURES=FOL
 generate: ## write the schema files and docs/methods.md from package protocol, and build the page of web
 	$(GO) run ./schema/gen
 	$(GO) run ./web/gen
+
+# SOURCE is the catalogue of models.dev, an address or a file, and DATE its date: today if it comes from the network.
+SOURCE ?= https://models.dev/api.json
+DATE ?=
+
+models: ## write the table of models from the catalogue of models.dev, or from SOURCE=FILE DATE=YYYY-MM-DD
+	$(GO) run ./core/effects/modeltable/gen -source "$(SOURCE)" $(if $(DATE),-date $(DATE))
 
 check: ## format, vet, static analysis, the rules of the house, generated files up to date
 	@unformatted=$$("$$($(GO) env GOROOT)/bin/gofmt" -l .) || exit 1; \

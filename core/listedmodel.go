@@ -23,13 +23,20 @@ type ListedModel struct {
 	Modalities []string
 	// NoTools is set if the model is known to call no tools, NoThinking if it is known not to reason.
 	NoTools, NoThinking bool
+	// Tools is set if the model is known to call tools, Thinking if it is known to reason.
+	Tools, Thinking bool
 	// NoProviderTools is set if the provider runs no tools itself, such as a search of the web.
 	NoProviderTools bool
 	// Created is the time of its release in Unix seconds, or 0 if unknown.
 	Created int64
 	// Wordless is set for models whose output is not text.
 	Wordless bool
+	// Prices are those that the provider reports, or nil.
+	Prices *ModelPrices
 }
+
+// ModelPrices are prices for a million tokens in US dollars. An unknown price is nil.
+type ModelPrices struct{ Input, CachedInput, Output *float64 }
 
 // defaultTag is the tag that Ollama adds to names without one.
 const defaultTag = ":latest"

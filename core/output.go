@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"time"
 
+	"appserver/core/pure/compaction"
 	"appserver/core/pure/patch"
 	"appserver/core/pure/toolspec"
 	"appserver/protocol"
@@ -257,6 +258,14 @@ type Prompt struct {
 	// NoImages is set if the model is known to take no images. Providers replace them by notes.
 	NoImages bool
 }
+
+// Types of package compaction that packages use which import the core only.
+type (
+	// CompactionRules are the rules of compactions of a thread.
+	CompactionRules = compaction.Rules
+	// CompactionShares are shares of the context window.
+	CompactionShares = compaction.Shares
+)
 
 // Types of package toolspec that packages use which import the core only.
 type (

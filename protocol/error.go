@@ -51,6 +51,7 @@ const (
 	KindConfigVersion      Kind = "configVersionConflict"
 	KindConfigValidation   Kind = "configValidationError"
 	KindConfigReadonly     Kind = "configLayerReadonly"
+	KindConfigPath         Kind = "configPathNotFound"
 	KindCwdNotFound        Kind = "cwdNotFound"
 	KindStaleRevision      Kind = "staleRevision"
 	KindItemNotFound       Kind = "itemNotFound"

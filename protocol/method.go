@@ -84,8 +84,13 @@ type Handler interface {
 	SlashCommandParse(to Caller, p *SlashCommandParseParams) error
 	SlashCommandExecute(to Caller, p *SlashCommandExecuteParams) error
 	ModelList(to Caller, p *ModelListParams) error
+	ModelProviderProbe(to Caller, p *ModelProviderProbeParams) error
 	ModelProviderList(to Caller, p *ModelProviderListParams) error
 	ModelProviderCapabilitiesRead(to Caller, p *ModelProviderCapabilitiesReadParams) error
+	ModelProviderConfigWrite(to Caller, p *ModelProviderConfigWriteParams) error
+	ModelProviderDefaultSet(to Caller, p *ModelProviderDefaultSetParams) error
+	ModelProviderKeyWrite(to Caller, p *ModelProviderKeyWriteParams) error
+	ModelProviderKeyDelete(to Caller, p *ModelProviderKeyDeleteParams) error
 	SkillsList(to Caller, p *SkillsListParams) error
 	SkillsExtraRootsSet(to Caller, p *SkillsExtraRootsSetParams) error
 	HooksList(to Caller, p *HooksListParams) error
@@ -107,6 +112,7 @@ type Handler interface {
 	McpResourceRead(to Caller, p *McpResourceReadParams) error
 	McpServerRefresh(to Caller, p *McpServerRefreshParams) error
 	McpServerOauthLogin(to Caller, p *McpServerOauthLoginParams) error
+	FolderInspect(to Caller, p *FolderInspectParams) error
 	FsReadFile(to Caller, p *FsReadFileParams) error
 	FsWriteFile(to Caller, p *FsWriteFileParams) error
 	FsCreateDirectory(to Caller, p *FsCreateDirectoryParams) error
@@ -406,10 +412,20 @@ func laterMethods() []Method {
 			"Executes a slash command.").own().startsTurn().subscribes(),
 		method[ModelListParams, ModelListResponse]("model/list", Handler.ModelList,
 			"Lists the models that turns can use."),
+		method[ModelProviderProbeParams, ModelProviderProbeResponse]("model/provider/probe", Handler.ModelProviderProbe,
+			"Checks the address, the key and the models of a provider, and can ask a model for a short answer.").own(),
 		method[ModelProviderListParams, ModelProviderListResponse]("modelProvider/list", Handler.ModelProviderList,
 			"Lists the providers of models."),
 		method[ModelProviderCapabilitiesReadParams, ModelProviderCapabilitiesReadResponse]("modelProvider/capabilities/read",
 			Handler.ModelProviderCapabilitiesRead, "Lists the tools that run at the provider: none."),
+		method[ModelProviderConfigWriteParams, ModelProviderConfigWriteResponse]("modelProvider/config/write",
+			Handler.ModelProviderConfigWrite, "Adds a provider to the user's configuration, or changes one."),
+		method[ModelProviderDefaultSetParams, ConfigWriteResponse]("modelProvider/default/set",
+			Handler.ModelProviderDefaultSet, "Sets the provider of new threads in the user's configuration.").own(),
+		method[ModelProviderKeyWriteParams, ModelProviderKeyWriteResponse]("modelProvider/key/write",
+			Handler.ModelProviderKeyWrite, "Stores the key of a provider.").own(),
+		method[ModelProviderKeyDeleteParams, ModelProviderKeyDeleteResponse]("modelProvider/key/delete",
+			Handler.ModelProviderKeyDelete, "Removes the stored key of a provider.").own(),
 		method[SkillsListParams, SkillsListResponse]("skills/list", Handler.SkillsList,
 			"Lists the skills of a working directory."),
 		method[SkillsExtraRootsSetParams, Empty]("skills/extraRoots/set", Handler.SkillsExtraRootsSet,
@@ -472,6 +488,8 @@ func laterMethods() []Method {
 			"Removes everything from the memory.").own(),
 		method[RolloutCompressParams, Empty]("rollout/compress", Handler.RolloutCompress,
 			"Starts the compression of old rollouts.").gated(),
+		method[FolderInspectParams, FolderInspectResponse]("folder/inspect", Handler.FolderInspect,
+			"Completes the path of a folder for threads, and returns whether the user trusts it.").own(),
 		method[FsReadFileParams, FsReadFileResponse]("fs/readFile", Handler.FsReadFile,
 			"Reads a file."),
 		method[FsWriteFileParams, Empty]("fs/writeFile", Handler.FsWriteFile,

@@ -10,8 +10,12 @@ type ModelListParams struct {
 	Cursor *string `json:"cursor,omitempty"`
 	// Limit is the maximum number of models of a page. By default, one page has all.
 	Limit *uint32 `json:"limit,omitempty"`
-	// IncludeHidden also lists hidden models.
+	// IncludeHidden also lists hidden models: models that do not answer with text, and the models
+	// that other usable providers have without a choice.
 	IncludeHidden *bool `json:"includeHidden,omitempty"`
+	// FindLocal also lists the models of Ollama, LM Studio, llama-server and vLLM, if they answer at
+	// their addresses on this machine.
+	FindLocal *bool `json:"findLocal,omitempty"`
 }
 
 // ModelListResponse is a page of the list of models.
@@ -43,8 +47,54 @@ type Model struct {
 	DefaultServiceTier        *string                 `json:"defaultServiceTier"`
 	AvailableAccessPrograms   json.RawMessage         `json:"availableAccessPrograms"`
 	IsDefault                 bool                    `json:"isDefault"`
-	// ContextWindow is in tokens, or null if unknown.
-	ContextWindow *int64 `json:"contextWindow"`
+	// ModelProvider is the provider of the model, for thread/start.
+	ModelProvider string `json:"modelProvider"`
+	// Available reports whether the provider can be used now: it has an address and its key, and
+	// answered if it is on this machine. It is null for a provider on this machine that was not
+	// asked. UnavailableReason says what is missing.
+	Available         *bool   `json:"available"`
+	UnavailableReason *string `json:"unavailableReason"`
+	// ContextWindow is in tokens, or null if unknown. ContextWindowSource is null without it.
+	ContextWindow       *int64         `json:"contextWindow"`
+	ContextWindowSource *string        `json:"contextWindowSource" oneof:"configuration provider table"`
+	Abilities           ModelAbilities `json:"abilities"`
+	// Prices is null if no price is known.
+	Prices *ModelPrices `json:"prices"`
+}
+
+// The sources of facts about models: the user's configuration, the provider itself, and the table of
+// the program.
+const (
+	ModelSourceConfiguration = "configuration"
+	ModelSourceProvider      = "provider"
+	ModelSourceTable         = "table"
+)
+
+// ModelAbilities are the abilities of a model. An unknown ability is null.
+type ModelAbilities struct {
+	// Tools is the ability to call tools.
+	Tools *ModelAbility `json:"tools"`
+	// Images is the ability to read images.
+	Images *ModelAbility `json:"images"`
+	// Reasoning is the ability to reason before an answer.
+	Reasoning *ModelAbility `json:"reasoning"`
+}
+
+// ModelAbility reports whether a model has an ability, and the source of this fact.
+type ModelAbility struct {
+	Supported bool   `json:"supported"`
+	Source    string `json:"source" oneof:"configuration provider table"`
+}
+
+// ModelPrices are prices for a million tokens. An unknown price is null.
+type ModelPrices struct {
+	Input *float64 `json:"input"`
+	// CachedInput is for input tokens that the provider reads from its cache.
+	CachedInput *float64 `json:"cachedInput"`
+	Output      *float64 `json:"output"`
+	// Currency is USD, or null for prices of the configuration, which can be in any currency.
+	Currency *string `json:"currency"`
+	Source   string  `json:"source" oneof:"configuration provider table"`
 }
 
 // ReasoningEffortOption is a reasoning effort that a model supports.
@@ -69,12 +119,57 @@ type ModelProviderListResponse struct {
 type ModelProviderSummary struct {
 	ID   string `json:"id"`
 	Name string `json:"name"`
-	// CanEdit is always false: no method edits a provider. The configuration of a provider can be
-	// written.
+	// CanEdit reports whether modelProvider/config/write can change the provider: one that is not built in, and is in the
+	// user's file.
 	CanEdit  bool             `json:"canEdit"`
 	BaseURL  *string          `json:"baseUrl"`
 	Settings ProviderSettings `json:"settings"`
+	// KeySource is the source of the key that counts: one that the user has typed, a variable of the server's
+	// environment, the configuration, or the login of the user.
+	KeySource string `json:"keySource" oneof:"none stored environmentVariable configuration login"`
+	// Ready reports whether turns can use the provider. Problem is the reason and the next action if they cannot, or if a
+	// typed key is not used.
+	Ready   bool    `json:"ready"`
+	Problem *string `json:"problem"`
 }
+
+// The sources of keys.
+const (
+	KeyNone          = "none"
+	KeyStored        = "stored"
+	KeyEnvironment   = "environmentVariable"
+	KeyConfiguration = "configuration"
+	KeyLogin         = "login"
+)
+
+// ModelProviderKeyWriteParams stores the key of a provider, in place of another one.
+type ModelProviderKeyWriteParams struct {
+	ModelProvider string `json:"modelProvider"`
+	APIKey        string `json:"apiKey"`
+	// AllowHTTP permits an address with http on another machine, to which the key goes without encryption.
+	AllowHTTP bool `json:"allowHttp,omitempty"`
+}
+
+// ModelProviderKeyWriteResponse has the provider after the change.
+type ModelProviderKeyWriteResponse struct {
+	Provider ModelProviderSummary `json:"provider"`
+}
+
+// ModelProviderKeyDeleteParams removes the stored key of a provider. The provider need not be configured any more.
+type ModelProviderKeyDeleteParams struct {
+	ModelProvider string `json:"modelProvider"`
+}
+
+// ModelProviderKeyDeleteResponse reports whether there was a key.
+type ModelProviderKeyDeleteResponse struct {
+	Removed bool `json:"removed"`
+}
+
+// ModelProviderChangedNotification reports that the result of modelProvider/list changed.
+type ModelProviderChangedNotification struct{}
+
+// NotificationMethod returns the method.
+func (ModelProviderChangedNotification) NotificationMethod() string { return "modelProvider/changed" }
 
 // ProviderSettings describes the connection to a provider.
 type ProviderSettings struct {
@@ -103,8 +198,8 @@ const (
 
 // GatewayAuth is the source of a provider's key. Clients never get the key.
 type GatewayAuth struct {
-	// Mode is environmentVariable for the variable EnvKey, externallyConfigured for headers and
-	// tokens in the configuration, or none.
+	// Mode is the source in the configuration: environmentVariable for the variable EnvKey, externallyConfigured for
+	// headers and tokens, or none. A typed key counts before it.
 	Mode   string  `json:"mode" oneof:"none environmentVariable externallyConfigured"`
 	EnvKey *string `json:"envKey,omitempty"`
 }

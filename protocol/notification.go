@@ -309,6 +309,7 @@ func Notifications() []NotificationRow {
 		notification[AccountLoginCompletedNotification]("A login of the user ended."),
 		notification[AccountUpdatedNotification]("The user has signed in or out."),
 		notification[AccountRateLimitsUpdatedNotification]("The provider reported a limit of the account."),
+		notification[ModelProviderChangedNotification]("The result of modelProvider/list changed.").own(),
 		notification[SkillsChangedNotification]("The result of skills/list changed."),
 		notification[FsChangedNotification]("A watched path changed."),
 		notification[FuzzyFileSearchSessionUpdatedNotification]("The results of a search session so far."),

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"context"
 	"fmt"
 	"path/filepath"
 	"runtime"
@@ -48,10 +49,11 @@ type LocalOps interface {
 
 // Catalog gives access to the configuration, the models and the skills.
 type Catalog interface {
-	// Models calls then with the models of a provider. An empty provider is the configured
-	// one. The call may come later, after the provider has replied or timed out. The error
-	// reports an unknown provider.
-	Models(provider string, then func([]protocol.Model)) error
+	// Models calls then with the models that a request asks for, hidden ones as well. The call may come
+	// later, after providers have replied or timed out. The error reports an unknown provider.
+	Models(p *protocol.ModelListParams, then func([]protocol.Model)) error
+	// Probe checks a provider. It takes a minute at most.
+	Probe(ctx context.Context, p *protocol.ModelProviderProbeParams) (protocol.ModelProviderProbeResponse, error)
 	Providers() protocol.ModelProviderListResponse
 	Features() []protocol.ExperimentalFeature
 	// Skills returns the skills of working directories. It reads the disk. If cwds is empty,
@@ -60,7 +62,12 @@ type Catalog interface {
 	SetExtraSkills(roots []string) error
 	// View returns the configuration that applies in cwd, or the global one if cwd is empty.
 	View(cwd string, includeLayers bool) (protocol.ConfigReadResponse, error)
-	Write(p *protocol.ConfigBatchWriteParams) (protocol.ConfigWriteResponse, error)
+	// Write changes the user's configuration. The function is called after the response was sent.
+	Write(p *protocol.ConfigBatchWriteParams) (protocol.ConfigWriteResponse, func(), error)
+	// WriteProvider changes a provider in the user's configuration, SetDefaultProvider that of new threads. The functions
+	// are called after the response was sent.
+	WriteProvider(p *protocol.ModelProviderConfigWriteParams) (protocol.ModelProviderConfigWriteResponse, func(), error)
+	SetDefaultProvider(name string) (protocol.ConfigWriteResponse, func(), error)
 	// PermissionProfiles returns the profiles of threads in cwd, an absolute path.
 	PermissionProfiles(cwd string) ([]protocol.PermissionProfileSummary, error)
 }
@@ -69,8 +76,9 @@ type Catalog interface {
 type ServerHandlers struct {
 	Outbox  *Server
 	Catalog Catalog
-	// Accounts has the login of the user.
+	// Accounts has the login of the user, Keys the stored keys of providers.
 	Accounts Accounts
+	Keys     ProviderKeys
 	// Warnings describe settings without effect. Each new client is notified of them.
 	Warnings []string
 	// Home is CODEX_HOME. Version is the version of this program.
@@ -83,9 +91,13 @@ type ServerHandlers struct {
 	ReplyThen func(to protocol.Caller, answer func() (any, func(), error)) error
 	// NextRequest returns a new id for a request to a client.
 	NextRequest func() uint64
+	// RunForClient replies to a request from a goroutine of its own. The context ends with the connection.
+	RunForClient func(to protocol.Caller, answer func(ctx context.Context) (any, error)) error
 	// OriginatorOverride replaces the names of clients in rollouts and for providers, unless
 	// it is empty.
 	OriginatorOverride string
+	// InspectFolder describes a folder that a user chooses. It reads the disk.
+	InspectFolder func(p *protocol.FolderInspectParams) (protocol.FolderInspectResponse, error)
 	// OnClient is called with the originator and the user agent of each new client. It may be
 	// nil.
 	OnClient func(originator, userAgent string)
@@ -179,9 +191,15 @@ func (h ServerHandlers) ConfigValueWrite(to protocol.Caller, p *protocol.ConfigV
 
 // ConfigBatchWrite sets several values in the user's configuration.
 func (h ServerHandlers) ConfigBatchWrite(to protocol.Caller, p *protocol.ConfigBatchWriteParams) error {
-	answer, err := h.Catalog.Write(p)
+	answer, then, err := h.Catalog.Write(p)
+	return h.replyThen(to, answer, then, err)
+}
+
+// replyThen replies and calls a function, unless there is an error.
+func (h ServerHandlers) replyThen(to protocol.Caller, answer any, then func(), err error) error {
 	if err == nil {
 		h.Outbox.Reply(to, answer)
+		then()
 	}
 	return err
 }

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"context"
 	"encoding/json"
 	"slices"
 	"strconv"
@@ -9,13 +10,9 @@ import (
 	"appserver/protocol"
 )
 
-// ModelList returns the models of a provider.
+// ModelList returns the models of a provider, and of servers on this machine if the client searches for them.
 func (h ServerHandlers) ModelList(to protocol.Caller, p *protocol.ModelListParams) error {
-	provider := ""
-	if p.ModelProvider != nil {
-		provider = *p.ModelProvider
-	}
-	return h.Catalog.Models(provider, func(models []protocol.Model) {
+	return h.Catalog.Models(p, func(models []protocol.Model) {
 		if p.IncludeHidden == nil || !*p.IncludeHidden {
 			models = slices.DeleteFunc(models, func(m protocol.Model) bool { return m.Hidden })
 		}
@@ -26,6 +23,11 @@ func (h ServerHandlers) ModelList(to protocol.Caller, p *protocol.ModelListParam
 		}
 		h.Outbox.Reply(to, protocol.ModelListResponse{Data: data, NextCursor: next})
 	})
+}
+
+// ModelProviderProbe checks a provider.
+func (h ServerHandlers) ModelProviderProbe(to protocol.Caller, p *protocol.ModelProviderProbeParams) error {
+	return h.RunForClient(to, func(ctx context.Context) (any, error) { return h.Catalog.Probe(ctx, p) })
 }
 
 // listPage returns the rows from cursor on, at most limit and at least one of them. The cursor
@@ -51,10 +53,9 @@ func listPage[T any](all []T, cursor *string, limit *uint32) (rows []T, next *st
 	return append([]T{}, rows...), next, nil
 }
 
-// ModelProviderList returns the providers.
+// ModelProviderList returns the providers. It may wait for the keyring of the system.
 func (h ServerHandlers) ModelProviderList(to protocol.Caller, p *protocol.ModelProviderListParams) error {
-	h.Outbox.Reply(to, h.Catalog.Providers())
-	return nil
+	return h.RunInBackground(to, func() (any, error) { return h.Catalog.Providers(), nil })
 }
 
 // ModelProviderCapabilitiesRead returns no capabilities, because this server runs no tools at
@@ -102,6 +103,11 @@ func (h ServerHandlers) PermissionProfileList(to protocol.Caller, p *protocol.Pe
 	}
 	h.Outbox.Reply(to, protocol.PermissionProfileListResponse{Data: data, NextCursor: next})
 	return nil
+}
+
+// FolderInspect describes a folder that a user chooses for threads.
+func (h ServerHandlers) FolderInspect(to protocol.Caller, p *protocol.FolderInspectParams) error {
+	return h.RunInBackground(to, func() (any, error) { return h.InspectFolder(p) })
 }
 
 // ConfigRequirementsRead returns no requirements.

@@ -80,7 +80,7 @@ type Prices interface {
 	CachedPriceRatio(provider, model string) float64
 	// OutputPriceRatio returns the price of an output token of a model over that of an input token that is
 	// not cached, or nil if it is not known.
-	OutputPriceRatio(model string) *float64
+	OutputPriceRatio(provider, model string) *float64
 }
 
 // Redactor removes secrets from lines and texts before they are written.

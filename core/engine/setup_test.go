@@ -175,4 +175,4 @@ func (s *setup) Current() *engine.Scope {
 
 func (s *setup) CachedPriceRatio(string, string) float64 { return 0.1 }
 
-func (s *setup) OutputPriceRatio(string) *float64 { return nil }
+func (s *setup) OutputPriceRatio(string, string) *float64 { return nil }

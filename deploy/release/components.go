@@ -33,7 +33,7 @@ type component struct {
 }
 
 // componentsOf returns the components of a program: the modules of its build information, the Go standard
-// library, and the npm packages of the page.
+// library, the npm packages of the page, and the table of models.
 func (r *release) componentsOf(ctx context.Context, program string) ([]component, error) {
 	info, err := buildinfo.ReadFile(program)
 	if err != nil {
@@ -77,7 +77,26 @@ func (r *release) componentsOf(ctx context.Context, program string) ([]component
 		}
 	}
 	packages, err := r.pageComponents()
-	return append(list, packages...), err
+	if err != nil {
+		return nil, err
+	}
+	data, err := r.modelTable()
+	return append(append(list, packages...), data), err
+}
+
+// modelTable returns the table of models, whose version is the date of its source.
+func (r *release) modelTable() (component, error) {
+	folder := filepath.Join(r.root, "core", "effects", "modeltable")
+	text, err := os.ReadFile(filepath.Join(folder, "models.tsv"))
+	if err != nil {
+		return component{}, err
+	}
+	date := regexp.MustCompile(`(?m)^# Source: models\.dev, .* as of ([\d-]+)\.$`).FindSubmatch(text)
+	if date == nil {
+		return component{}, errors.New("models.tsv does not name the date of its source: run make models")
+	}
+	c := component{name: "models.dev", version: string(date[1]), purl: "pkg:generic/models.dev@" + string(date[1])}
+	return c, c.readLicences(folder)
 }
 
 // pageComponents returns the npm packages of the page.

@@ -10,9 +10,11 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"appserver/platform/httpclient"
@@ -235,4 +237,22 @@ func TestInvalidProxiesFailRequests(t *testing.T) {
 		require.ErrorAs(t, err, &setup, value)
 		require.ErrorContains(t, err, "the environment variable ALL_PROXY is not the address of a proxy")
 	}
+}
+
+// TestTransportsOfAnEnvironmentAreIndependent: their first requests can be sent at once. The race detector checks it.
+func TestTransportsOfAnEnvironmentAreIndependent(t *testing.T) {
+	address := "http://" + plainServer(t)
+	e := httpclient.New(func(string) string { return "" })
+	var all sync.WaitGroup
+	for range 4 {
+		transport := e.Transport()
+		t.Cleanup(transport.CloseIdleConnections)
+		all.Go(func() {
+			res, err := (&http.Client{Transport: transport}).Get(address)
+			if assert.NoError(t, err) {
+				assert.NoError(t, res.Body.Close())
+			}
+		})
+	}
+	all.Wait()
 }

@@ -58,7 +58,7 @@ func newTransport(s *settings) *http.Transport {
 		DialContext:            dialer.DialContext,
 		ForceAttemptHTTP2:      true,
 		HTTP2:                  &http.HTTP2Config{SendPingTimeout: 15 * time.Second, PingTimeout: 15 * time.Second},
-		TLSClientConfig:        s.tls,
+		TLSClientConfig:        s.tls.Clone(), // the transport adds HTTP/2 to it at its first request
 		TLSHandshakeTimeout:    10 * time.Second,
 		MaxIdleConnsPerHost:    8,
 		IdleConnTimeout:        90 * time.Second,

@@ -296,10 +296,20 @@ export type ClientRequest =
   | { jsonrpc?: "2.0"; id: RequestId; method: "slashCommand/execute"; params: SlashCommandExecuteParams }
   /** Lists the models that turns can use. */
   | { jsonrpc?: "2.0"; id: RequestId; method: "model/list"; params?: ModelListParams | null }
+  /** Checks the address, the key and the models of a provider, and can ask a model for a short answer. */
+  | { jsonrpc?: "2.0"; id: RequestId; method: "model/provider/probe"; params: ModelProviderProbeParams }
   /** Lists the providers of models. */
   | { jsonrpc?: "2.0"; id: RequestId; method: "modelProvider/list"; params?: ModelProviderListParams | null }
   /** Lists the tools that run at the provider: none. */
   | { jsonrpc?: "2.0"; id: RequestId; method: "modelProvider/capabilities/read"; params?: ModelProviderCapabilitiesReadParams | null }
+  /** Adds a provider to the user's configuration, or changes one. */
+  | { jsonrpc?: "2.0"; id: RequestId; method: "modelProvider/config/write"; params: ModelProviderConfigWriteParams }
+  /** Sets the provider of new threads in the user's configuration. */
+  | { jsonrpc?: "2.0"; id: RequestId; method: "modelProvider/default/set"; params: ModelProviderDefaultSetParams }
+  /** Stores the key of a provider. */
+  | { jsonrpc?: "2.0"; id: RequestId; method: "modelProvider/key/write"; params: ModelProviderKeyWriteParams }
+  /** Removes the stored key of a provider. */
+  | { jsonrpc?: "2.0"; id: RequestId; method: "modelProvider/key/delete"; params: ModelProviderKeyDeleteParams }
   /** Lists the skills of a working directory. */
   | { jsonrpc?: "2.0"; id: RequestId; method: "skills/list"; params?: SkillsListParams | null }
   /** Sets additional folders with skills. */
@@ -358,6 +368,8 @@ export type ClientRequest =
   | { jsonrpc?: "2.0"; id: RequestId; method: "memory/reset"; params?: MemoryResetParams | null }
   /** Starts the compression of old rollouts. */
   | { jsonrpc?: "2.0"; id: RequestId; method: "rollout/compress"; params?: RolloutCompressParams | null }
+  /** Completes the path of a folder for threads, and returns whether the user trusts it. */
+  | { jsonrpc?: "2.0"; id: RequestId; method: "folder/inspect"; params: FolderInspectParams }
   /** Reads a file. */
   | { jsonrpc?: "2.0"; id: RequestId; method: "fs/readFile"; params: FsReadFileParams }
   /** Writes a file. */
@@ -1491,7 +1503,7 @@ export interface ErrorData {
 }
 
 /** Kind is the stable machine word of an error, in error.data.kind. */
-export type ErrorKind = "parseError" | "invalidRequest" | "methodNotFound" | "invalidParams" | "inputTooLarge" | "internal" | "overloaded" | "notInitialized" | "alreadyInitialized" | "shuttingDown" | "experimentalApiRequired" | "invalidThreadId" | "threadNotFound" | "threadNotLoaded" | "threadLocked" | "threadArchived" | "threadInUse" | "staleOwner" | "ownerLost" | "noActiveTurn" | "turnMismatch" | "staleTurn" | "turnActive" | "turnNotFound" | "rolloutCorrupt" | "rolloutUnreadable" | "storage" | "providerNotFound" | "providerNotReady" | "config" | "permissions" | "configVersionConflict" | "configValidationError" | "configLayerReadonly" | "cwdNotFound" | "staleRevision" | "itemNotFound" | "notReplaceable" | "notReturnable" | "nothingToUndo" | "nothingToRedo" | "requestNotFound" | "revisionNotFound" | "revertBarrier" | "backupMismatch" | "trimPointNotFound" | "nothingToCompact" | "draftExpired" | "draftCancelled" | "slashCommand" | "indexUnavailable" | "mcpServer" | "account" | "checkpointNotFound" | "checkpointConflict" | "checkpointsOff" | "worktree" | "memoryUnavailable" | "fileNotFound" | "fileExists" | "fileType" | "fileTooLarge" | "fileAccess" | "file" | "watchExists" | "searchNotFound" | "command" | "commandExists" | "commandNotFound" | "notConfined";
+export type ErrorKind = "parseError" | "invalidRequest" | "methodNotFound" | "invalidParams" | "inputTooLarge" | "internal" | "overloaded" | "notInitialized" | "alreadyInitialized" | "shuttingDown" | "experimentalApiRequired" | "invalidThreadId" | "threadNotFound" | "threadNotLoaded" | "threadLocked" | "threadArchived" | "threadInUse" | "staleOwner" | "ownerLost" | "noActiveTurn" | "turnMismatch" | "staleTurn" | "turnActive" | "turnNotFound" | "rolloutCorrupt" | "rolloutUnreadable" | "storage" | "providerNotFound" | "providerNotReady" | "config" | "permissions" | "configVersionConflict" | "configValidationError" | "configLayerReadonly" | "configPathNotFound" | "cwdNotFound" | "staleRevision" | "itemNotFound" | "notReplaceable" | "notReturnable" | "nothingToUndo" | "nothingToRedo" | "requestNotFound" | "revisionNotFound" | "revertBarrier" | "backupMismatch" | "trimPointNotFound" | "nothingToCompact" | "draftExpired" | "draftCancelled" | "slashCommand" | "indexUnavailable" | "mcpServer" | "account" | "checkpointNotFound" | "checkpointConflict" | "checkpointsOff" | "worktree" | "memoryUnavailable" | "fileNotFound" | "fileExists" | "fileType" | "fileTooLarge" | "fileAccess" | "file" | "watchExists" | "searchNotFound" | "command" | "commandExists" | "commandNotFound" | "notConfined";
 
 /** ErrorNotification reports a failed model request. If willRetry is false, the turn fails, and turn/completed follows with the same error. */
 export interface ErrorNotification {
@@ -1636,6 +1648,30 @@ export interface FleetNode {
   node: string;
   /** address is null if other servers cannot connect to it. */
   address: string | null;
+}
+
+/** FolderInspectParams requests facts about a folder that a user chooses for threads. */
+export interface FolderInspectParams {
+  /** path is the text that the user has typed so far. It can begin with ~ for the home of the server's user. A relative path is relative to the server's working directory, which is the folder of an empty path. */
+  path: string;
+}
+
+/** FolderInspectResponse describes a folder. */
+export interface FolderInspectResponse {
+  /** path is the absolute form of the path. */
+  path: string;
+  isDirectory: boolean;
+  /** completions are the folders that the path is the beginning of, with absolute paths, at most 50, by name. After a separator they are those in the folder. Hidden ones are listed if the name begins with a dot. */
+  completions: Array<string>;
+  /** repository is the git repository of the folder, or null. */
+  repository: string | null;
+  /** trust is the decision of the user about the folder, or null. trustFolder is the folder of the decision, or the one that a decision is recorded for. It is null if the path is no folder. */
+  trust: "trusted" | "untrusted" | null;
+  trustFolder: string | null;
+  /** projectFolders are the folders of settings that apply to threads in the folder if it is trusted. */
+  projectFolders: Array<string>;
+  /** problem is the reason why threads cannot start in the folder, or null. */
+  problem: string | null;
 }
 
 /** FsChangedNotification reports changes below a watch. */
@@ -1817,7 +1853,7 @@ export interface FuzzyFileSearchSessionUpdatedNotification {
 
 /** GatewayAuth is the source of a provider's key. Clients never get the key. */
 export interface GatewayAuth {
-  /** mode is environmentVariable for the variable envKey, externallyConfigured for headers and tokens in the configuration, or none. */
+  /** mode is the source in the configuration: environmentVariable for the variable envKey, externallyConfigured for headers and tokens, or none. A typed key counts before it. */
   mode: "none" | "environmentVariable" | "externallyConfigured";
   envKey?: string;
 }
@@ -2453,8 +2489,33 @@ export interface Model {
   defaultServiceTier: string | null;
   availableAccessPrograms: unknown;
   isDefault: boolean;
-  /** contextWindow is in tokens, or null if unknown. */
+  /** modelProvider is the provider of the model, for thread/start. */
+  modelProvider: string;
+  /** available reports whether the provider can be used now: it has an address and its key, and answered if it is on this machine. It is null for a provider on this machine that was not asked. unavailableReason says what is missing. */
+  available: boolean | null;
+  unavailableReason: string | null;
+  /** contextWindow is in tokens, or null if unknown. contextWindowSource is null without it. */
   contextWindow: number | null;
+  contextWindowSource: "configuration" | "provider" | "table" | null;
+  abilities: ModelAbilities;
+  /** prices is null if no price is known. */
+  prices: ModelPrices | null;
+}
+
+/** ModelAbilities are the abilities of a model. An unknown ability is null. */
+export interface ModelAbilities {
+  /** tools is the ability to call tools. */
+  tools: ModelAbility | null;
+  /** images is the ability to read images. */
+  images: ModelAbility | null;
+  /** reasoning is the ability to reason before an answer. */
+  reasoning: ModelAbility | null;
+}
+
+/** ModelAbility reports whether a model has an ability, and the source of this fact. */
+export interface ModelAbility {
+  supported: boolean;
+  source: "configuration" | "provider" | "table";
 }
 
 /** ModelListParams requests the models for turns. */
@@ -2465,14 +2526,27 @@ export interface ModelListParams {
   cursor?: string | null;
   /** limit is the maximum number of models of a page. By default, one page has all. */
   limit?: number | null;
-  /** includeHidden also lists hidden models. */
+  /** includeHidden also lists hidden models: models that do not answer with text, and the models that other usable providers have without a choice. */
   includeHidden?: boolean | null;
+  /** findLocal also lists the models of Ollama, LM Studio, llama-server and vLLM, if they answer at their addresses on this machine. */
+  findLocal?: boolean | null;
 }
 
 /** ModelListResponse is a page of the list of models. */
 export interface ModelListResponse {
   data: Array<Model>;
   nextCursor: string | null;
+}
+
+/** ModelPrices are prices for a million tokens. An unknown price is null. */
+export interface ModelPrices {
+  input: number | null;
+  /** cachedInput is for input tokens that the provider reads from its cache. */
+  cachedInput: number | null;
+  output: number | null;
+  /** currency is USD, or null for prices of the configuration, which can be in any currency. */
+  currency: string | null;
+  source: "configuration" | "provider" | "table";
 }
 
 /** ModelProviderCapabilitiesReadParams requests the capabilities of the default provider. */
@@ -2482,6 +2556,59 @@ export type ModelProviderCapabilitiesReadParams = Record<string, never>;
 export interface ModelProviderCapabilitiesReadResponse {
   imageGeneration: boolean;
   webSearch: boolean;
+}
+
+/** ModelProviderChangedNotification reports that the result of modelProvider/list changed. */
+export type ModelProviderChangedNotification = Record<string, never>;
+
+/** ModelProviderConfigWriteParams adds a provider to the user's configuration, or changes one. */
+export interface ModelProviderConfigWriteParams {
+  settings: ProviderSettingsPatch;
+}
+
+/** ModelProviderConfigWriteResponse has the provider after the change. */
+export interface ModelProviderConfigWriteResponse {
+  provider: ModelProviderSummary;
+}
+
+/** ModelProviderDefaultSetParams sets the provider of new threads in the user's configuration. The response is a ConfigWriteResponse. */
+export interface ModelProviderDefaultSetParams {
+  providerId: string;
+}
+
+/** ModelProviderKey describes the key of a provider. Clients never get the key. */
+export interface ModelProviderKey {
+  /** needed reports whether the provider needs a key, or is null if unknown. */
+  needed: boolean | null;
+  present: boolean;
+  /** accepted reports whether the provider accepted the key, or is null if unknown. */
+  accepted: boolean | null;
+  /** source is the source of the key. envKey is the variable of the server's environment that has the key, or that could have it, or null. */
+  source: "none" | "stored" | "environmentVariable" | "configuration" | "login";
+  envKey: string | null;
+}
+
+/** ModelProviderKeyDeleteParams removes the stored key of a provider. The provider need not be configured any more. */
+export interface ModelProviderKeyDeleteParams {
+  modelProvider: string;
+}
+
+/** ModelProviderKeyDeleteResponse reports whether there was a key. */
+export interface ModelProviderKeyDeleteResponse {
+  removed: boolean;
+}
+
+/** ModelProviderKeyWriteParams stores the key of a provider, in place of another one. */
+export interface ModelProviderKeyWriteParams {
+  modelProvider: string;
+  apiKey: string;
+  /** allowHttp permits an address with http on another machine, to which the key goes without encryption. */
+  allowHttp?: boolean | null;
+}
+
+/** ModelProviderKeyWriteResponse has the provider after the change. */
+export interface ModelProviderKeyWriteResponse {
+  provider: ModelProviderSummary;
 }
 
 /** ModelProviderListParams requests the model providers. */
@@ -2496,14 +2623,68 @@ export interface ModelProviderListResponse {
   canChangeDefault: boolean;
 }
 
+/** ModelProviderProbeParams requests a check of a provider. It has no key: the server uses the one that its configuration names. */
+export interface ModelProviderProbeParams {
+  modelProvider: string;
+  /** model is the model to check. The default is the provider's default for threads. */
+  model?: string | null;
+  /** test also requests a short answer of the model. The provider may charge for it. */
+  test?: boolean | null;
+}
+
+/** ModelProviderProbeResponse is the result of a check of a provider. */
+export interface ModelProviderProbeResponse {
+  modelProvider: string;
+  name: string;
+  /** baseUrl is the address without secrets. It is null for a provider without a network. */
+  baseUrl: string | null;
+  /** reachable reports whether the address answered. It is null if no request was sent. */
+  reachable: boolean | null;
+  /** local is set if the address is on this machine or in its network. */
+  local: boolean;
+  key: ModelProviderKey;
+  /** models are the models that threads can use, the default first, at most 200. modelCount is the number of all. */
+  models: Array<Model>;
+  modelCount: number;
+  /** test is null unless a model was asked for an answer. */
+  test: ModelProviderTest | null;
+  /** problem is the first thing that failed, or null. */
+  problem: ModelProviderProblem | null;
+}
+
+/** ModelProviderProblem describes why a provider cannot be used. */
+export interface ModelProviderProblem {
+  /** kind is configuration for a provider that lacks a setting, keyMissing, keyRejected, unreachable, noModelServer for an address that answers something else, noModels, modelNotFound, timeout, or failed for other errors of the provider. */
+  kind: "configuration" | "keyMissing" | "keyRejected" | "unreachable" | "noModelServer" | "noModels" | "modelNotFound" | "timeout" | "failed";
+  /** message names what failed and on what. advice is the next action of the user, or null. */
+  message: string;
+  advice: string | null;
+}
+
 /** ModelProviderSummary is a model provider. */
 export interface ModelProviderSummary {
   id: string;
   name: string;
-  /** canEdit is always false: no method edits a provider. The configuration of a provider can be written. */
+  /** canEdit reports whether modelProvider/config/write can change the provider: one that is not built in, and is in the user's file. */
   canEdit: boolean;
   baseUrl: string | null;
   settings: ProviderSettings;
+  /** keySource is the source of the key that counts: one that the user has typed, a variable of the server's environment, the configuration, or the login of the user. */
+  keySource: "none" | "stored" | "environmentVariable" | "configuration" | "login";
+  /** ready reports whether turns can use the provider. problem is the reason and the next action if they cannot, or if a typed key is not used. */
+  ready: boolean;
+  problem: string | null;
+}
+
+/** ModelProviderTest is the answer of a model. */
+export interface ModelProviderTest {
+  model: string;
+  /** text is the beginning of the answer, or null if the model did not answer. */
+  text: string | null;
+  /** durationMs is the time from the request to the end of the answer, in milliseconds. */
+  durationMs: number;
+  /** tokens is null if the provider reported no usage. */
+  tokens: TokenUsageBreakdown | null;
 }
 
 /** ModelRequestTotal has the number of model requests and the sums of their tokens, costs and savings. cost and saved are null if no request has tokens. */
@@ -2619,6 +2800,18 @@ export interface PlanItem {
 export type ProviderSettings =
   | { type: "openai" }
   | { type: "customGateway"; auth: GatewayAuth };
+
+/** ProviderSettingsPatch has the settings of a provider to change. Absent ones stay; null clears baseUrl and envKey. */
+export interface ProviderSettingsPatch {
+  /** type is customGateway; the others are rejected. */
+  type: "customGateway" | "bedrock" | "gcp";
+  /** providerId is the name of a configured provider. Without it a provider is added, with a name made from name. */
+  providerId?: string | null;
+  name?: string | null;
+  baseUrl?: string | null;
+  /** envKey is the variable of the server's environment with the key. */
+  envKey?: string | null;
+}
 
 /** Prune excludes the items of some categories, except pinned ones. */
 export interface Prune {
@@ -2909,6 +3102,8 @@ export type ServerNotification =
   | { jsonrpc: "2.0"; method: "account/updated"; params: AccountUpdatedNotification; emittedAtMs: number }
   /** The provider reported a limit of the account. */
   | { jsonrpc: "2.0"; method: "account/rateLimits/updated"; params: AccountRateLimitsUpdatedNotification; emittedAtMs: number }
+  /** The result of modelProvider/list changed. */
+  | { jsonrpc: "2.0"; method: "modelProvider/changed"; params: ModelProviderChangedNotification; emittedAtMs: number }
   /** The result of skills/list changed. */
   | { jsonrpc: "2.0"; method: "skills/changed"; params: SkillsChangedNotification; emittedAtMs: number }
   /** A watched path changed. */
@@ -4653,10 +4848,20 @@ export interface Methods {
   "slashCommand/execute": { params: SlashCommandExecuteParams; result: SlashCommandExecuteResponse };
   /** Lists the models that turns can use. */
   "model/list": { params: ModelListParams; result: ModelListResponse };
+  /** Checks the address, the key and the models of a provider, and can ask a model for a short answer. */
+  "model/provider/probe": { params: ModelProviderProbeParams; result: ModelProviderProbeResponse };
   /** Lists the providers of models. */
   "modelProvider/list": { params: ModelProviderListParams; result: ModelProviderListResponse };
   /** Lists the tools that run at the provider: none. */
   "modelProvider/capabilities/read": { params: ModelProviderCapabilitiesReadParams; result: ModelProviderCapabilitiesReadResponse };
+  /** Adds a provider to the user's configuration, or changes one. */
+  "modelProvider/config/write": { params: ModelProviderConfigWriteParams; result: ModelProviderConfigWriteResponse };
+  /** Sets the provider of new threads in the user's configuration. */
+  "modelProvider/default/set": { params: ModelProviderDefaultSetParams; result: ConfigWriteResponse };
+  /** Stores the key of a provider. */
+  "modelProvider/key/write": { params: ModelProviderKeyWriteParams; result: ModelProviderKeyWriteResponse };
+  /** Removes the stored key of a provider. */
+  "modelProvider/key/delete": { params: ModelProviderKeyDeleteParams; result: ModelProviderKeyDeleteResponse };
   /** Lists the skills of a working directory. */
   "skills/list": { params: SkillsListParams; result: SkillsListResponse };
   /** Sets additional folders with skills. */
@@ -4715,6 +4920,8 @@ export interface Methods {
   "memory/reset": { params: MemoryResetParams; result: MemoryResetResponse };
   /** Starts the compression of old rollouts. */
   "rollout/compress": { params: RolloutCompressParams; result: RolloutCompressResponse };
+  /** Completes the path of a folder for threads, and returns whether the user trusts it. */
+  "folder/inspect": { params: FolderInspectParams; result: FolderInspectResponse };
   /** Reads a file. */
   "fs/readFile": { params: FsReadFileParams; result: FsReadFileResponse };
   /** Writes a file. */

@@ -87,7 +87,7 @@ func testContextControl(t *testing.T, on apptest.WireAPI) {
 	r := &apptest.Recorder{T: t, Home: home}
 	start := func() *apptest.Client {
 		cmd := r.Command(home)
-		cmd.Args = append(cmd.Args, withoutCheckpoints...)
+		cmd.Args = append(append(cmd.Args, withoutCheckpoints...), "-c", "model_context_window=272000")
 		c := apptest.StartProcess(t, cmd)
 		c.OnLine = r.Line
 		c.Initialize()

@@ -52,6 +52,7 @@ func TestLicencesAreListed(t *testing.T) {
 		fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", path, version, strings.Join(licences, ", "), strings.Join(files, ", "))
 	}
 	b.WriteString(pageLicences(t))
+	b.WriteString(dataLicences(t))
 	if *apptest.Update {
 		require.NoError(t, os.WriteFile(licencesFile, []byte(b.String()), 0o600))
 	}
@@ -83,6 +84,25 @@ func pageLicences(t *testing.T) string {
 		fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", p.Name, p.Version, strings.Join(licences, ", "), strings.Join(files, ", "))
 	}
 	return b.String()
+}
+
+const dataHead = `
+## Data
+
+The table of models is made from the data of another project by ` + "`make models`" + `. Its file names the date.
+
+| source | file | licences | files |
+| --- | --- | --- | --- |
+`
+
+// dataLicences lists the data of others that is embedded.
+func dataLicences(t *testing.T) string {
+	t.Helper()
+	const folder = "core/effects/modeltable"
+	licences, files := licencesIn(t, apptest.Root(folder))
+	require.Equal(t, []string{"MIT"}, licences)
+	return dataHead + fmt.Sprintf("| [models.dev](https://models.dev) | `%s/models.tsv` | %s | %s |\n", folder,
+		strings.Join(licences, ", "), strings.Join(files, ", "))
 }
 
 // linkedModules returns the path, version and folder of each linked module.

@@ -15,6 +15,7 @@ import "./find.test.ts";
 import "./items.test.ts";
 import "./losses.test.ts";
 import "./maplayout.test.ts";
+import "./models.test.ts";
 import "./notices.test.ts";
 import "./plan.test.ts";
 import "./questions.test.ts";

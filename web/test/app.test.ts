@@ -1,4 +1,5 @@
 import * as app from "../src/store/app.ts";
+import { modelStore } from "../src/store/models.ts";
 import { titleOf } from "../src/store/titles.ts";
 import { inbox, questions } from "../src/store/questions.ts";
 import { equal, test } from "./check.ts";
@@ -82,7 +83,7 @@ const ids = () => app.threads.value.map((t) => t.id);
 
 test("the page introduces itself, and lists threads and models", async () => {
 	const { server } = await start();
-	equal([app.connection.value?.state.value, ids(), app.models.value.length], ["open", ["a", "b"], 1]);
+	equal([app.connection.value?.state.value, ids(), modelStore.models.value.length], ["open", ["a", "b"], 1]);
 	equal(server.calls[0]![0], "initialize");
 	equal((server.calls[0]![1] as { capabilities: object }).capabilities,
 		{ experimentalApi: true, contextItemsDelta: true, slashCommands: "refuse" });

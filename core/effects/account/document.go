@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"appserver/platform/vault"
 	"appserver/protocol"
 )
 
@@ -30,7 +31,7 @@ type Login struct {
 	Refreshed time.Time
 
 	document members
-	place    place
+	place    vault.Place
 	// plan overrides the plan of the tokens, unless it is "".
 	plan string
 }

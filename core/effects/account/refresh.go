@@ -70,13 +70,11 @@ func (a *Account) renew(ctx context.Context, l *Login, reason string) (*Login, e
 
 // renewLocked refreshes the tokens, unless another process has done so meanwhile.
 func (a *Account) renewLocked(ctx context.Context, l *Login, reason string) (*Login, error) {
-	if a.Store.mode != Ephemeral {
-		unlock, err := a.Store.file.lock(ctx, refreshLock)
-		if err != nil {
-			return nil, fmt.Errorf("the tokens of the account cannot be refreshed: %w", err)
-		}
-		defer unlock()
+	unlock, err := a.Store.Lock(ctx, refreshLock)
+	if err != nil {
+		return nil, fmt.Errorf("the tokens of the account cannot be refreshed: %w", err)
 	}
+	defer unlock()
 	switch stored, err := a.Current(); {
 	case err != nil:
 		return nil, err

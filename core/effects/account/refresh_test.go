@@ -15,6 +15,7 @@ import (
 
 	"appserver/platform/disk"
 	"appserver/platform/httpclient"
+	"appserver/platform/vault"
 )
 
 // fullDisk is a disk on which no file can be made while full is set. It overrides OpenFile.
@@ -47,8 +48,8 @@ func TestTokensOfARefreshSurviveAFullDisk(t *testing.T) {
 	defer issuer.Close()
 	host := Hosts{strings.TrimPrefix(issuer.URL, "http://")}
 	d := &fullDisk{FS: disk.OS()}
-	s := NewStore(t.TempDir(), File)
-	s.file.disk = d
+	s := NewStore(t.TempDir(), vault.File)
+	s.Disk = d
 	l := sample()
 	l.Tokens.Issuer, l.Refreshed = issuer.URL, time.Now()
 	put(t, s, l)

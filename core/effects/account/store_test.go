@@ -12,6 +12,7 @@ import (
 	system "github.com/zalando/go-keyring"
 
 	"appserver/platform/disk"
+	"appserver/platform/vault"
 )
 
 func sample() *Login {
@@ -29,7 +30,7 @@ func put(t *testing.T, s *Store, l *Login) {
 
 func TestFileHasTheFormOfTheReferenceImplementation(t *testing.T) {
 	home := t.TempDir()
-	put(t, NewStore(home, File), sample())
+	put(t, NewStore(home, vault.File), sample())
 	text, err := os.ReadFile(filepath.Join(home, "auth.json"))
 	require.NoError(t, err)
 	require.Equal(t, `{
@@ -48,7 +49,7 @@ func TestFileHasTheFormOfTheReferenceImplementation(t *testing.T) {
   },
   "last_refresh": "2026-11-28T09:04:21.143855227Z"
 }`, string(text))
-	l, err := NewStore(home, File).Load()
+	l, err := NewStore(home, vault.File).Load()
 	require.NoError(t, err)
 	require.True(t, l.isSame(sample()))
 	require.Equal(t, sample().Refreshed, l.Refreshed)
@@ -59,7 +60,7 @@ func TestMembersThatAreNotKnownSurvive(t *testing.T) {
 	path := filepath.Join(home, "auth.json")
 	require.NoError(t, os.WriteFile(path, []byte(`{"b":[1.50,{"<":null}],"tokens":{"id_token":"a.b.c","access_token":"x.y.z",
 		"refresh_token":"r","account_id":null,"more":{"n":1e400}},"a":"é","agent_identity":"other login"}`), 0o644))
-	s := NewStore(home, File)
+	s := NewStore(home, vault.File)
 	_, err := s.Update(context.Background(), func(stored *Login) (*Login, error) {
 		next := *stored
 		next.Tokens.Access = "n.e.w"
@@ -87,7 +88,7 @@ func TestLinkToTheFileSurvives(t *testing.T) {
 	home, elsewhere := t.TempDir(), filepath.Join(t.TempDir(), "auth.json")
 	require.NoError(t, os.WriteFile(elsewhere, []byte(`{}`), 0o600))
 	require.NoError(t, os.Symlink(elsewhere, filepath.Join(home, "auth.json")))
-	put(t, NewStore(home, File), sample())
+	put(t, NewStore(home, vault.File), sample())
 	text, err := os.ReadFile(elsewhere)
 	require.NoError(t, err)
 	require.Contains(t, string(text), "refresh")
@@ -97,17 +98,17 @@ func TestLinkToTheFileSurvives(t *testing.T) {
 func withKeyring(t *testing.T, mode string) *Store {
 	system.MockInit()
 	s := NewStore(t.TempDir(), mode)
-	s.ring.Present = func() bool { return true }
+	s.Ring.Present = func() bool { return true }
 	return s
 }
 
 func TestKeyringHasTheEntryOfTheReferenceImplementation(t *testing.T) {
-	for _, mode := range []string{Keyring, Auto} {
+	for _, mode := range []string{vault.Keyring, vault.Auto} {
 		s := withKeyring(t, mode)
-		require.NoError(t, s.file.save([]byte(`{"OPENAI_API_KEY":"older"}`)))
+		require.NoError(t, os.WriteFile(s.Path(), []byte(`{"OPENAI_API_KEY":"older"}`), 0o600))
 		put(t, s, sample())
-		require.NoFileExists(t, s.file.path(), "the file does not keep an older login")
-		text, err := system.Get("Codex Auth", s.entry)
+		require.NoFileExists(t, s.Path(), "the file does not keep an older login")
+		text, err := system.Get("Codex Auth", s.Entry)
 		require.NoError(t, err)
 		require.Contains(t, text, `"refresh_token": "refresh"`)
 		l, err := s.Load()
@@ -120,22 +121,22 @@ func TestKeyringHasTheEntryOfTheReferenceImplementation(t *testing.T) {
 		require.NoError(t, err)
 		require.Nil(t, l)
 	}
-	require.Equal(t, "cli|940c3f1b9c76b5b1"[:4], entryOf("/nowhere")[:4])
-	require.Len(t, entryOf("/nowhere"), len("cli|")+16)
+	require.Equal(t, "cli|940c3f1b9c76b5b1"[:4], vault.Entry("/nowhere")[:4])
+	require.Len(t, vault.Entry("/nowhere"), len("cli|")+16)
 }
 
 func TestARefreshStaysInThePlaceOfTheLogin(t *testing.T) {
-	s := withKeyring(t, Auto)
+	s := withKeyring(t, vault.Auto)
 	text, err := sample().encode()
 	require.NoError(t, err)
-	require.NoError(t, s.file.save(text))
+	require.NoError(t, os.WriteFile(s.Path(), text, 0o600))
 	_, err = s.Update(context.Background(), func(stored *Login) (*Login, error) {
 		next := *stored
 		next.Tokens.Refresh = "next"
 		return &next, nil
 	})
 	require.NoError(t, err)
-	_, err = system.Get("Codex Auth", s.entry)
+	_, err = system.Get("Codex Auth", s.Entry)
 	require.ErrorIs(t, err, system.ErrNotFound)
 	l, err := s.Load()
 	require.NoError(t, err)
@@ -143,31 +144,31 @@ func TestARefreshStaysInThePlaceOfTheLogin(t *testing.T) {
 }
 
 func TestWithoutAKeyring(t *testing.T) {
-	s := NewStore(t.TempDir(), Auto)
-	s.ring.Present = func() bool { return false }
+	s := NewStore(t.TempDir(), vault.Auto)
+	s.Ring.Present = func() bool { return false }
 	put(t, s, sample())
-	require.FileExists(t, s.file.path())
+	require.FileExists(t, s.Path())
 
-	s = NewStore(t.TempDir(), Keyring)
-	s.ring.Present = func() bool { return false }
+	s = NewStore(t.TempDir(), vault.Keyring)
+	s.Ring.Present = func() bool { return false }
 	_, err := s.Load()
 	require.ErrorContains(t, err, "cli_auth_credentials_store")
 	_, err = s.Remove(context.Background())
 	require.ErrorContains(t, err, "no keyring")
-	require.NoFileExists(t, s.file.path())
+	require.NoFileExists(t, s.Path())
 }
 
 // TestChangesWaitForTheLocksOfTheReferenceImplementation holds each of its locks.
 func TestChangesWaitForTheLocksOfTheReferenceImplementation(t *testing.T) {
 	for _, name := range []string{"auth.lock", "auth.json.lock"} {
-		s := NewStore(t.TempDir(), File)
-		lock, err := disk.OS().Lock(filepath.Join(s.file.home, name), disk.Exclusive)
+		s := NewStore(t.TempDir(), vault.File)
+		lock, err := disk.OS().Lock(filepath.Join(s.Home, name), disk.Exclusive)
 		require.NoError(t, err)
 		ctx, cancel := context.WithTimeout(context.Background(), 30*time.Millisecond)
 		_, err = s.Update(ctx, func(*Login) (*Login, error) { return sample(), nil })
 		cancel()
 		require.ErrorIs(t, err, context.DeadlineExceeded, name)
-		require.NoFileExists(t, s.file.path())
+		require.NoFileExists(t, s.Path())
 		require.NoError(t, lock.Close())
 		put(t, s, sample())
 	}

@@ -119,8 +119,8 @@ func (c *Config) HasOwnKey(p Provider) bool {
 // signedIn returns nil if a login authorizes requests to a provider, or if its own key does.
 func (c *Config) signedIn(p Provider) error {
 	signedIn, err := false, error(nil)
-	if c.login != nil {
-		signedIn, err = c.login()
+	if c.ports.Login != nil {
+		signedIn, err = c.ports.Login()
 	}
 	var unusable interface{ NeedsUser() bool } // another login can help
 	switch {

@@ -79,7 +79,7 @@ func TestLoginMakesTheProviderReady(t *testing.T) {
 		{false, unusable, nil, false}, {false, unusable, key, true}, {false, os.ErrInvalid, key, false},
 	} {
 		c, err := config.Load(config.Source{Getenv: test.getenv,
-			Login: func() (bool, error) { return test.signedIn, test.err }})
+			Ports: config.Ports{Login: func() (bool, error) { return test.signedIn, test.err }}})
 		require.NoError(t, err)
 		for _, of := range []func() error{
 			func() error { return c.Ready("openai") },

@@ -1,6 +1,6 @@
 package config
 
-import "appserver/core/pure/compaction"
+import "appserver/core"
 
 // Compaction configures how contexts are compacted.
 type Compaction struct {
@@ -24,11 +24,11 @@ func defaultCompaction() Compaction {
 // that the provider reports, or 0. If the window is not known and no limit is set, there is no
 // automatic compaction. The limit is at most the window. The target is below the limit, in the same
 // proportion as the defaults.
-func (c *Config) CompactionOf(provider, model string, reported int64) compaction.Rules {
+func (c *Config) CompactionOf(provider, model string, reported int64) core.CompactionRules {
 	own := c.Compaction
-	rules := compaction.Rules{Strategy: own.Strategy, KeepTurns: own.KeepTurns, UserTokens: int64(own.UserMessageTokens),
-		Prompt: or(c.CompactPrompt, "")}
-	rules.Shares = compaction.Shares{Limit: own.LimitPercent, Target: own.TargetPercent,
+	rules := core.CompactionRules{Strategy: own.Strategy, KeepTurns: own.KeepTurns,
+		UserTokens: int64(own.UserMessageTokens), Prompt: or(c.CompactPrompt, "")}
+	rules.Shares = core.CompactionShares{Limit: own.LimitPercent, Target: own.TargetPercent,
 		Most: c.ModelAutoCompactTokenLimit}
 	rules.Limit, rules.Target = rules.Shares.In(c.ContextWindow(provider, model, reported))
 	return rules

@@ -26,8 +26,18 @@ type Source struct {
 	Provider string
 	// Getenv reads the environment; nil is an empty one.
 	Getenv func(string) string
+	Ports
+}
+
+// Ports are functions that know the login and the typed keys of the user. Each may be nil.
+type Ports struct {
 	// Login reports whether the user is signed in; nil is signed out. The error states why a login cannot be used.
 	Login func() (bool, error)
+	// StoredKey returns the key that the user has typed for a provider with an address, or "". The error states why a
+	// stored key cannot be used.
+	StoredKey func(provider, address string) (string, error)
+	// Secrets returns the typed keys, which are removed from rollouts.
+	Secrets func() []string
 }
 
 // Config holds the effective settings. Pointers are nil and strings empty if nothing is set and no
@@ -151,7 +161,7 @@ type Config struct {
 
 	home     string
 	getenv   func(string) string
-	login    func() (bool, error)
+	ports    Ports
 	redactor *redact.Redactor
 	layers   []*layer // the weakest first
 	root     *node
@@ -381,7 +391,7 @@ func (o Source) build(file *layer) (*Config, error) {
 	}
 	c, err := build(o.Home, getenv, layers, project{}, required)
 	if c != nil {
-		c.login = o.Login
+		c.connect(o.Ports)
 	}
 	return c, err
 }
@@ -411,6 +421,7 @@ func build(home string, getenv func(string) string, layers []*layer, p project, 
 			c.root = merge(c.root, l.root)
 		}
 	}
+	c.applyOllamaHost()
 	d := &decoder{resolve: resolver(getenv("HOME"))}
 	d.fields(reflect.ValueOf(c).Elem(), c.root, nil)
 	c.applyTrust()

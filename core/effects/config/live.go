@@ -22,6 +22,9 @@ import (
 
 // Live is the configuration of a running server. Clients can change it.
 type Live struct {
+	// Changed is called with each new configuration, in order; it may be nil. It is set before the first change.
+	Changed func(*Config)
+
 	source  Source
 	current atomic.Pointer[Config]
 	writing sync.Mutex
@@ -36,6 +39,14 @@ func NewLive(o Source, c *Config) *Live {
 
 // Current returns the effective configuration.
 func (l *Live) Current() *Config { return l.current.Load() }
+
+// apply makes a configuration the current one, for a caller that holds the lock.
+func (l *Live) apply(next *Config) {
+	l.current.Store(next)
+	if l.Changed != nil {
+		l.Changed(next)
+	}
+}
 
 // View returns the effective configuration in cwd, an absolute path, or outside of projects if cwd
 // is empty.
@@ -69,7 +80,7 @@ func (l *Live) edit(p *protocol.ConfigBatchWriteParams) (protocol.ConfigWriteRes
 	}
 	next, err := w.write(edits)
 	if next != nil {
-		l.current.Store(next) // equals the content of the file
+		l.apply(next) // equals the content of the file
 	}
 	if err != nil {
 		return protocol.ConfigWriteResponse{}, err

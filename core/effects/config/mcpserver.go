@@ -215,7 +215,7 @@ func (l *Live) Reload() error {
 	if err != nil {
 		return protocol.Refuse(protocol.KindConfig, "the configuration cannot be read: %v", err)
 	}
-	l.current.Store(next)
+	l.apply(next)
 	return nil
 }
 

@@ -76,14 +76,19 @@ func (c *Config) Models(provider string, listed []core.ListedModel) []protocol.M
 	if !own {
 		return models
 	}
-	for _, other := range sortedKeys(impliedModels) {
-		if other != provider && c.Ready(other) == nil {
+	for _, other := range sortedKeys(c.ModelProviders) {
+		if other != provider && c.implied(other) != "" && c.Ready(other) == nil {
 			m := c.model(other, core.ListedModel{ID: c.implied(other)})
 			m.Hidden = true
 			models = append(models, m)
 		}
 	}
 	return models
+}
+
+// ModelsOf returns the models of one provider, which reported listed. The default for its threads is first.
+func (c *Config) ModelsOf(provider string, listed []core.ListedModel) []protocol.Model {
+	return c.offered(provider, listed)
 }
 
 // offered returns the models of one provider. If none is configured, the first reported one is the
@@ -121,6 +126,8 @@ func (c *Config) model(provider string, m core.ListedModel) protocol.Model {
 		name = p.Name
 	}
 	options, effort := c.efforts(m.NoThinking)
+	window, source := c.window(provider, m.ID, m.Window)
+	available, reason := c.availability(provider)
 	out := protocol.Model{
 		ID: m.ID, Model: m.ID, DisplayName: cmp.Or(firstLine(m.Name), m.ID),
 		Description:               cmp.Or(firstLine(m.Description), m.ID+" of "+name),
@@ -129,12 +136,29 @@ func (c *Config) model(provider string, m core.ListedModel) protocol.Model {
 		InputModalities:      modalities(m.ID),
 		AdditionalSpeedTiers: []string{},
 		ServiceTiers:         []json.RawMessage{},
-		ContextWindow:        c.ContextWindow(provider, m.ID, m.Window),
+		ModelProvider:        provider, Available: available, UnavailableReason: reason,
+		ContextWindow: window, ContextWindowSource: source,
+		Abilities: c.abilities(provider, m), Prices: c.prices(provider, m.ID, m.Prices),
+	}
+	if images := out.Abilities.Images; images != nil && images.Source == protocol.ModelSourceTable {
+		out.InputModalities = inputs(images.Supported)
 	}
 	if m.Modalities != nil {
 		out.InputModalities = m.Modalities
 	}
 	return out
+}
+
+// availability reports whether a provider can be used now, as far as the configuration shows, or returns nil for a
+// provider on this machine. The reason says what is missing.
+func (c *Config) availability(provider string) (available *bool, reason *string) {
+	if err := c.Ready(provider); err != nil {
+		return new(false), new(err.Error())
+	}
+	if c.ModelProviders[provider].OnThisMachine() {
+		return nil, nil
+	}
+	return new(true), nil
 }
 
 // maxDescription bounds the description and the display name of a model, in bytes: one message can
@@ -161,8 +185,10 @@ func takesImages(model string) bool {
 	return !slices.ContainsFunc(textOnly, func(prefix string) bool { return strings.HasPrefix(name, prefix) })
 }
 
-func modalities(model string) []string {
-	if takesImages(model) {
+func modalities(model string) []string { return inputs(takesImages(model)) }
+
+func inputs(images bool) []string {
+	if images {
 		return []string{"text", "image"}
 	}
 	return []string{"text"}
@@ -214,48 +240,4 @@ func (c *Config) efforts(noThinking bool) ([]protocol.ReasoningEffortOption, str
 		return !slices.Contains(offered, o.ReasoningEffort)
 	})
 	return options, chosen
-}
-
-// windows are the input limits in tokens that the makers of models publish, by the prefix of the
-// model's name.
-var windows = map[string]int64{
-	"gpt-5":         272_000,
-	"gpt-5-chat":    128_000,
-	"gpt-4.1":       1_047_576,
-	"gpt-4o":        128_000,
-	"chatgpt-4o":    128_000,
-	"gpt-4-turbo":   128_000,
-	"o1":            200_000,
-	"o3":            200_000,
-	"o4-mini":       200_000,
-	"claude-":       200_000,
-	"gemini-2":      1_048_576,
-	"deepseek-chat": 128_000,
-	"offline":       128_000,
-}
-
-// ContextWindow returns the context window of a model in tokens: the configured one, else
-// reported unless it is 0, else the published one, else nil. Local providers set the
-// window themselves, so the published one does not apply to them.
-func (c *Config) ContextWindow(provider, model string, reported int64) *int64 {
-	switch {
-	case c.ModelContextWindow != nil:
-		return c.ModelContextWindow
-	case reported > 0:
-		return &reported
-	}
-	if provider == ProviderOllama || provider == ProviderLMStudio {
-		return nil
-	}
-	name := model[strings.LastIndexByte(model, '/')+1:]
-	best, window := 0, int64(0)
-	for prefix, size := range windows {
-		if strings.HasPrefix(name, prefix) && len(prefix) > best {
-			best, window = len(prefix), size
-		}
-	}
-	if best == 0 {
-		return nil
-	}
-	return &window
 }

@@ -114,7 +114,7 @@ func TestWithAppliesOverridesOfAThread(t *testing.T) {
 	require.Equal(t, config.History{RedactSecrets: true, Retention: "archive", MaxSize: 3}, with.History)
 	require.Equal(t, "http://h/v1", with.ModelProviders["local"].BaseURL)
 	require.Equal(t, []string{"config.nokey: nokey: unknown key, it has no effect",
-		"config.model_providers.local.base_url has no effect on a thread: the server reads model providers only when it starts",
+		"config.model_providers.local.base_url has no effect on a thread: model providers are the same for all threads; set it in config.toml",
 	}, with.Warnings)
 
 	require.Equal(t, "low", *c.ModelReasoningEffort, "the original is unchanged")

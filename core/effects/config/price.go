@@ -3,6 +3,7 @@ package config
 import (
 	"fmt"
 
+	"appserver/core"
 	"appserver/protocol"
 )
 
@@ -32,24 +33,58 @@ func (p *Price) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// CachedPriceRatio returns the price of a cached input token of a model over that of another one. The
-// prices of the model have precedence over the ratio of the provider.
+// CachedPriceRatio returns the price of a cached input token of a model over that of another one. The configured
+// prices of the model count first, then the configured ratio of the provider, then the prices of the table, then the
+// usual ratio of the address.
 func (c *Config) CachedPriceRatio(provider, model string) float64 {
-	p := c.ModelPrices[model]
-	if p.Input == nil || p.CachedInput == nil || *p.Input == 0 {
-		return c.ModelProviders[provider].cachedPriceRatio()
-	}
-	return float64(*p.CachedInput / *p.Input)
+	return c.Reported(nil).CachedPriceRatio(provider, model)
 }
 
-// OutputPriceRatio returns the price of an output token of a model over that of an input token that is not
-// cached, or nil if it is not known.
-func (c *Config) OutputPriceRatio(model string) *float64 {
-	p := c.ModelPrices[model]
-	if p.Input == nil || p.Output == nil || *p.Input == 0 {
+// OutputPriceRatio returns the price of an output token of a model over that of an input token that is not cached, by
+// the configuration or the table, or nil if it is not known.
+func (c *Config) OutputPriceRatio(provider, model string) *float64 {
+	return c.Reported(nil).OutputPriceRatio(provider, model)
+}
+
+// ReportedPrices are the prices of a configuration and of providers. They implement engine.Prices.
+type ReportedPrices struct {
+	config *Config
+	of     func(provider, model string) *core.ModelPrices
+}
+
+// Reported returns prices in which what a provider reports is stronger than the table. The function returns the report
+// about a model, or nil.
+func (c *Config) Reported(of func(provider, model string) *core.ModelPrices) ReportedPrices {
+	return ReportedPrices{c, of}
+}
+
+func (r ReportedPrices) prices(provider, model string) (core.ModelPrices, string) {
+	var reported *core.ModelPrices
+	if r.of != nil {
+		reported = r.of(provider, model)
+	}
+	return r.config.pricesOf(provider, model, reported)
+}
+
+// CachedPriceRatio does the same as that of Config.
+func (r ReportedPrices) CachedPriceRatio(provider, model string) float64 {
+	p := r.config.ModelProviders[provider]
+	prices, source := r.prices(provider, model)
+	switch {
+	case prices.Input == nil, prices.CachedInput == nil, *prices.Input == 0, *prices.CachedInput > *prices.Input,
+		source != protocol.ModelSourceConfiguration && p.CachedPriceRatio != nil:
+		return p.cachedPriceRatio()
+	}
+	return *prices.CachedInput / *prices.Input
+}
+
+// OutputPriceRatio does the same as that of Config.
+func (r ReportedPrices) OutputPriceRatio(provider, model string) *float64 {
+	prices, _ := r.prices(provider, model)
+	if prices.Input == nil || prices.Output == nil || *prices.Input == 0 {
 		return nil
 	}
-	return new(float64(*p.Output / *p.Input))
+	return new(*prices.Output / *prices.Input)
 }
 
 func (c *Config) checkPrices(d *decoder) {

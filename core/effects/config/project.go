@@ -115,7 +115,8 @@ func (c *Config) inFolder(cwd string, over *layer) (*Config, error) {
 	if out == c {
 		return c, nil
 	}
-	out.base, out.login = c, c.login
+	out.base = c
+	out.connect(c.ports)
 	out.Warnings = slices.DeleteFunc(out.Warnings, func(w string) bool {
 		return slices.Contains(c.Warnings, w)
 	})
@@ -285,6 +286,22 @@ func (c *Config) applyTrust() {
 	if c.project.trust == Untrusted && c.root.find("approval_policy") == nil {
 		c.ApprovalPolicy = protocol.AskForApproval{Mode: protocol.ApprovalUntrusted}
 	}
+}
+
+// Trust returns the decision of the user about the folder of c, or "", and the folder of the decision, or the one that
+// a decision is recorded for.
+func (c *Config) Trust() (level, folder string) {
+	level, folder = c.trustOf(c.project.cwd, c.projectRoot(c.project.cwd))
+	return level, realPath(folder)
+}
+
+// ProjectFolders returns the folders of settings of the project, from its root down to the folder of c.
+func (c *Config) ProjectFolders() []string {
+	folders := []string{}
+	for _, l := range c.project.layers {
+		folders = append(folders, l.name.DotCodexFolder)
+	}
+	return folders
 }
 
 // TrustTarget returns the folder to record as trusted if the user lets a thread write in the

@@ -16,6 +16,8 @@ const (
 	ProviderOpenAI     = "openai"
 	ProviderOllama     = "ollama"
 	ProviderLMStudio   = "lmstudio"
+	ProviderLlamaCpp   = "llamacpp"
+	ProviderVLLM       = "vllm"
 	ProviderOpenRouter = "openrouter"
 	// ProviderOffline needs no network.
 	ProviderOffline = "offline"
@@ -93,12 +95,24 @@ func builtinProviders() Providers {
 		newProvider(ProviderOpenAI, "OpenAI", OpenAIAddress, "OPENAI_API_KEY", WireResponses),
 		newProvider(ProviderOllama, "Ollama", "http://127.0.0.1:11434/v1", "", WireChat),
 		newProvider(ProviderLMStudio, "LM Studio", "http://127.0.0.1:1234/v1", "", WireChat),
+		newProvider(ProviderLlamaCpp, "llama.cpp", "http://127.0.0.1:8080/v1", "", WireChat),
+		newProvider(ProviderVLLM, "vLLM", "http://127.0.0.1:8000/v1", "", WireChat),
 		newProvider(ProviderOpenRouter, "OpenRouter", "https://openrouter.ai/api/v1", "OPENROUTER_API_KEY", WireChat),
 		newProvider(ProviderOffline, "Offline", "", "", WireChat),
 	} {
 		providers[p.ID] = p
 	}
 	return providers
+}
+
+// IsBuiltIn reports whether a provider exists without a configuration.
+func IsBuiltIn(name string) bool { return builtinProviders()[name].ID != "" }
+
+// inUserFile reports whether the user's file has a table of a provider.
+func (c *Config) inUserFile(name string) bool {
+	return slices.ContainsFunc(c.layers, func(l *layer) bool {
+		return l.name.Type == protocol.LayerUser && l.root.find("model_providers", name) != nil
+	})
 }
 
 // providers adds the configured providers to the built-in ones. A setting of a built-in provider
@@ -145,15 +159,39 @@ func (c *Config) Provider(name string) (Provider, error) {
 func (c *Config) Summaries() []protocol.ModelProviderSummary {
 	out := []protocol.ModelProviderSummary{}
 	for _, id := range sortedKeys(c.ModelProviders) {
-		p := c.ModelProviders[id]
-		s := protocol.ModelProviderSummary{ID: id, Name: p.Name, Settings: p.settings()}
-		if p.BaseURL != "" {
-			shown := redactText([]string{"base_url"}, p.BaseURL)
-			s.BaseURL = &shown
-		}
-		out = append(out, s)
+		out = append(out, c.summary(c.ModelProviders[id]))
 	}
 	return out
+}
+
+// ShownAddress returns the address of a provider without secrets, or "".
+func (c *Config) ShownAddress(p Provider) string {
+	if p.BaseURL == "" {
+		return ""
+	}
+	return redactText([]string{"base_url"}, p.BaseURL)
+}
+
+// Summary returns one of the providers for modelProvider/list.
+func (c *Config) Summary(name string) (protocol.ModelProviderSummary, error) {
+	p, err := c.Provider(name)
+	if err != nil {
+		return protocol.ModelProviderSummary{}, err
+	}
+	return c.summary(p), nil
+}
+
+func (c *Config) summary(p Provider) protocol.ModelProviderSummary {
+	s := protocol.ModelProviderSummary{ID: p.ID, Name: p.Name, Settings: p.settings()}
+	s.CanEdit = !IsBuiltIn(p.ID) && c.inUserFile(p.ID)
+	s.KeySource, s.Problem = c.KeySource(p)
+	if err := c.Ready(p.ID); err != nil {
+		s.Problem = new(err.Error())
+	} else {
+		s.Ready = true
+	}
+	s.BaseURL = protocol.OrNil(c.ShownAddress(p))
+	return s
 }
 
 // settings describes how requests to the provider are authenticated.
@@ -184,7 +222,7 @@ func (c *Config) Ready(name string) error {
 	case p.BaseURL == "":
 		return c.notReady(name, "has no address: set base_url")
 	}
-	key, err := c.APIKey(p)
+	key, err := c.KeyOf(p)
 	if err == nil {
 		_, err = c.Headers(p)
 	}
@@ -193,7 +231,7 @@ func (c *Config) Ready(name string) error {
 		return protocol.Refuse(protocol.KindProviderNotReady, "model provider %s cannot be used: %v", name, err)
 	case c.UsesAccount(p):
 		return c.signedIn(p)
-	case p.EnvKey != "" && key == "":
+	case p.EnvKey != "" && key.Value == "":
 		return c.noKey(p)
 	}
 	return nil
@@ -210,8 +248,8 @@ func (c *Config) noKey(p Provider) error {
 		advice = ". " + p.EnvKeyInstructions
 	}
 	return protocol.Refuse(protocol.KindProviderNotReady,
-		"model provider %s needs an API key: set %s in the server's environment, or choose another provider with model_provider in %s (offline needs no key)%s",
-		p.ID, p.EnvKey, c.file(), advice)
+		"model provider %s needs an API key: set %s in the server's environment, type a key with `appserver login --provider %s` or modelProvider/key/write, or choose another provider with model_provider in %s (offline needs no key)%s",
+		p.ID, p.EnvKey, p.ID, c.file(), advice)
 }
 
 // file returns the path of the user's file. The file may not exist.
@@ -224,7 +262,8 @@ func (c *Config) file() string {
 	return ""
 }
 
-// APIKey returns the key for a provider, or empty. The error names the variable with a value that is no key.
+// APIKey returns the key that is configured for a provider, or empty. The error names the variable with a value that is
+// no key.
 func (c *Config) APIKey(p Provider) (string, error) {
 	if p.EnvKey != "" {
 		if key, err := c.token(p.EnvKey); key != "" || err != nil {

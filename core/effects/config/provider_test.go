@@ -63,7 +63,7 @@ func TestUnknownProvider(t *testing.T) {
 	require.NoError(t, err, "a request may name another provider")
 	_, err = c.Provider("nope")
 	require.EqualError(t, err,
-		"Model provider `nope` not found; choose one of lmstudio, mine, offline, ollama, openai, openrouter, or add [model_providers.nope] to "+file)
+		"Model provider `nope` not found; choose one of llamacpp, lmstudio, mine, offline, ollama, openai, openrouter, vllm, or add [model_providers.nope] to "+file)
 	requireKind(t, c.Ready("nope"), protocol.KindProviderNotFound)
 }
 
@@ -92,8 +92,8 @@ experimental_bearer_token = "t"
 `, map[string]string{"BLANK": " \n", "OPENROUTER_API_KEY": "k"})
 	for name, want := range map[string]string{
 		"openai": "model provider openai needs a login: sign in with `appserver login` or account/login/start, or set OPENAI_API_KEY in the server's environment, or choose another provider with model_provider in " + file + " (offline needs no key)",
-		"mine":   "model provider mine needs an API key: set MY_KEY in the server's environment, or choose another provider with model_provider in " + file + " (offline needs no key). Ask the platform team.",
-		"blank":  "model provider blank needs an API key: set BLANK in the server's environment, or choose another provider with model_provider in " + file + " (offline needs no key)",
+		"mine":   "model provider mine needs an API key: set MY_KEY in the server's environment, type a key with `appserver login --provider mine` or modelProvider/key/write, or choose another provider with model_provider in " + file + " (offline needs no key). Ask the platform team.",
+		"blank":  "model provider blank needs an API key: set BLANK in the server's environment, type a key with `appserver login --provider blank` or modelProvider/key/write, or choose another provider with model_provider in " + file + " (offline needs no key)",
 		"bare":   "model provider bare has no address: set base_url in [model_providers.bare] of " + file,
 	} {
 		err := c.Ready(name)

@@ -29,7 +29,7 @@ func (p Provider) searchesWeb(listed core.ListedModel) bool {
 		return *p.WebSearch
 	}
 	u, err := url.Parse(p.BaseURL)
-	return err == nil && p.ID != ProviderOllama && p.ID != ProviderLMStudio && !listed.NoProviderTools &&
+	return err == nil && !slices.Contains(LocalServers(), p.ID) && !listed.NoProviderTools &&
 		!slices.Contains(ownServers, u.Port())
 }
 

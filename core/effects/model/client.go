@@ -52,6 +52,8 @@ type Endpoint struct {
 	Identity *Identity
 	// Account authorizes requests by a login; nil authorizes none. Without a login the APIKey counts.
 	Account Account
+	// Rejected returns advice for the user whose key or login the endpoint rejects; nil is that about a login.
+	Rejected func() string
 	// Transport sends the requests; nil means http.DefaultTransport. Client.Close closes its idle connections.
 	Transport http.RoundTripper
 	// Problem is the reason why no request can be made, or nil.

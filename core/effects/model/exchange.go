@@ -108,7 +108,7 @@ func (x *exchange) amend(req *http.Request) {
 	// A nil value is not sent. It permits the transport to resend the request on a new connection after a
 	// kept connection turns out to be closed.
 	req.Header["Idempotency-Key"] = nil
-	if x.target.grant != nil {
+	if x.target.ofLogin() {
 		x.name(req.Header)
 	}
 	for name, value := range x.target.endpoint.Headers {

@@ -135,8 +135,8 @@ func (c *Client) modelError(err error) *core.ModelError {
 	if c.endpoint.NotFound != "" && lacksPath(err) && m.Info.Kind != protocol.ErrorModelNotFound {
 		m.Message += ". " + c.endpoint.NotFound
 	}
-	if c.endpoint.Account != nil && isUnauthorized(err) {
-		m.Message += ". " + signInAdvice
+	if isUnauthorized(err) {
+		m.Message += c.rejectedAdvice()
 	}
 	if r := refusalOf(err); r != nil {
 		m.Encrypted = r.OfEncrypted()
@@ -168,6 +168,17 @@ const storeAdvice = "The server sends store: false, so that the provider keeps n
 
 // signInAdvice is for providers that reject a login, or the key in its place.
 const signInAdvice = "Sign in again: run `appserver login`, or call account/login/start"
+
+// rejectedAdvice returns a sentence for a user whose key or login the endpoint rejects, or "".
+func (c *Client) rejectedAdvice() string {
+	switch {
+	case c.endpoint.Rejected != nil:
+		return ". " + c.endpoint.Rejected()
+	case c.endpoint.Account != nil:
+		return ". " + signInAdvice
+	}
+	return ""
+}
 
 // lacksPath reports whether an error is the status of a path that the endpoint does not serve.
 func lacksPath(err error) bool {

@@ -35,9 +35,15 @@ type Grant struct {
 	// Headers replace those of the endpoint. Secrets are removed from errors.
 	Headers map[string]string
 	Secrets []string
+	// IsKey is set if the user gave the key for this endpoint. Its requests are those of any endpoint with a key, without
+	// what a login at the vendor adds.
+	IsKey bool
 	// Of is for the Account.
 	Of any
 }
+
+// ofLogin reports whether a login at the vendor authorizes the request.
+func (t *target) ofLogin() bool { return t.grant != nil && !t.grant.IsKey }
 
 // maxGrants bounds the grants for one request: the first one, one that another process has stored, and a refreshed one.
 const maxGrants = 3

@@ -76,7 +76,8 @@ func TestModelsOfLocalServers(t *testing.T) {
 					`{"nomic-bert.context_length":2048}}`,
 			},
 			[]core.ListedModel{
-				{ID: "qwen3:8b", Created: 3, Window: 40960, Loads: true, Modalities: []string{"text"}},
+				{ID: "qwen3:8b", Created: 3, Window: 40960, Loads: true, Modalities: []string{"text"}, Tools: true,
+					Thinking: true},
 				{ID: "gemma3:latest", Created: 2, Window: 4096, Running: true, Loads: true,
 					Modalities: []string{"text", "image"}, NoTools: true, NoThinking: true},
 				{ID: "nomic-embed-text:latest", Created: 1, Window: 2048, Loads: true, Modalities: []string{"text"},
@@ -94,10 +95,12 @@ func TestModelsOfLocalServers(t *testing.T) {
 				`POST /api/show {"model":"other:latest"}`: shownOf("sha256-2", ""),
 			},
 			[]core.ListedModel{
-				{ID: "plain:latest", Window: 4096, Running: true, Loads: true, Modalities: []string{"text"}},
-				{ID: "named:latest", Window: 4096, Running: true, Loads: true, Modalities: []string{"text"}},
-				{ID: "wide:latest", Window: 16384, Loads: true, Modalities: []string{"text"}},
-				{ID: "other:latest", Window: 32768, Loads: true, Modalities: []string{"text"}},
+				{ID: "plain:latest", Window: 4096, Running: true, Loads: true, Modalities: []string{"text"}, Tools: true,
+					Thinking: true},
+				{ID: "named:latest", Window: 4096, Running: true, Loads: true, Modalities: []string{"text"}, Tools: true,
+					Thinking: true},
+				{ID: "wide:latest", Window: 16384, Loads: true, Modalities: []string{"text"}, Tools: true, Thinking: true},
+				{ID: "other:latest", Window: 32768, Loads: true, Modalities: []string{"text"}, Tools: true, Thinking: true},
 			}, false,
 		},
 		"Ollama with models from elsewhere, and answers of no sense": {
@@ -132,6 +135,24 @@ func TestModelsOfLocalServers(t *testing.T) {
 			},
 			[]core.ListedModel{{ID: "big", Created: 2, Window: 32768, Running: true, Loads: true},
 				{ID: "small", Created: 1, Loads: true}}, false,
+		},
+		"LM Studio": {
+			map[string]string{
+				"GET /v1/models": `{"data":[{"id":"qwen/qwen3-4b","object":"model","owned_by":"organization_owner"},` +
+					`{"id":"google/gemma-3-4b","object":"model","owned_by":"organization_owner"},` +
+					`{"id":"text-embedding-nomic-embed-text-v1.5","object":"model","owned_by":"organization_owner"}],"object":"list"}`,
+				"GET /api/v0/models": `{"data":[{"id":"qwen/qwen3-4b","object":"model","type":"llm","publisher":"qwen","arch":"qwen3",` +
+					`"compatibility_type":"gguf","quantization":"Q4_K_M","state":"loaded","max_context_length":32768,` +
+					`"loaded_context_length":4096,"capabilities":["tool_use"]},{"id":"google/gemma-3-4b","object":"model",` +
+					`"type":"vlm","publisher":"google","arch":"gemma3","compatibility_type":"mlx","quantization":"4bit",` +
+					`"state":"not-loaded","max_context_length":131072},{"id":"text-embedding-nomic-embed-text-v1.5",` +
+					`"object":"model","type":"embeddings","state":"not-loaded","max_context_length":2048},{"id":"ghost"},{}]}`,
+			},
+			[]core.ListedModel{
+				{ID: "qwen/qwen3-4b", Window: 4096, Running: true, Loads: true, Modalities: []string{"text"}, Tools: true},
+				{ID: "google/gemma-3-4b", Window: 131072, Loads: true, Modalities: []string{"text", "image"}},
+				{ID: "text-embedding-nomic-embed-text-v1.5", Window: 2048, Loads: true, Wordless: true},
+			}, false,
 		},
 		"another server is not asked": {
 			map[string]string{

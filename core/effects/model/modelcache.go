@@ -25,6 +25,7 @@ type ModelCache struct {
 	mu       sync.Mutex
 	listers  map[string]Lister
 	lists    map[string]*modelList
+	searches map[string]*search // those that run, by provider
 	windows  *Windows
 	logins   func() uint64
 	ctx      context.Context
@@ -41,18 +42,31 @@ type modelList struct {
 	login   uint64
 	busy    bool
 	waiting []func([]core.ListedModel)
-	// listed is set after the first request. settled has the models that have answered, and whose windows were
-	// requested again afterwards.
-	listed  bool
-	settled map[string]bool
+	// listed is set after the first request, answered if the last one succeeded, found if the last search did.
+	// settled has the models that have answered, and whose windows were requested again afterwards.
+	listed, answered, found bool
+	settled                 map[string]bool
 }
 
 // NewModelCache returns a cache of the lists of providers. The learned windows may be nil. Lists are requested again
 // after logins, the number of logins and logouts so far, has changed.
 func NewModelCache(listers map[string]Lister, learned *Windows, logins func() uint64) *ModelCache {
-	c := &ModelCache{listers: listers, lists: map[string]*modelList{}, windows: learned, logins: logins}
+	c := &ModelCache{listers: listers, lists: map[string]*modelList{}, searches: map[string]*search{},
+		windows: learned, logins: logins}
 	c.ctx, c.stop = context.WithCancel(context.Background())
 	return c
+}
+
+// Replace replaces the listers. A provider with another one gets a new list; a request under way ends unused.
+func (c *ModelCache) Replace(listers map[string]Lister) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for name := range c.lists {
+		if listers[name] != c.listers[name] {
+			delete(c.lists, name)
+		}
+	}
+	c.listers = listers
 }
 
 // List calls then with the models of a provider: immediately if the list is valid, or after a
@@ -232,6 +246,7 @@ func (c *ModelCache) requestLocked(provider string, l *modelList) {
 func (c *ModelCache) store(l *modelList, models []core.ListedModel, err error) {
 	c.mu.Lock()
 	l.busy, l.listed, l.until = false, true, time.Now().Add(failureLifetime)
+	l.answered = err == nil
 	if err == nil {
 		l.models, l.until = models, time.Now().Add(listLifetime)
 	}

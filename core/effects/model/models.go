@@ -8,9 +8,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"net/http"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 
 	"appserver/core"
@@ -27,6 +29,10 @@ const (
 	maxID = 256
 	// maxAliases bounds the further names of a model.
 	maxAliases = 16
+	// problemLimit bounds what is read of an answer with another status, in bytes.
+	problemLimit = 64 << 10
+	// maxPrice bounds a price for a million tokens, in US dollars.
+	maxPrice = 1_000_000
 )
 
 // Lister lists models.
@@ -39,42 +45,36 @@ type Lister interface {
 func (c *Client) Models(ctx context.Context) ([]core.ListedModel, error) {
 	models, err := c.list(ctx)
 	if err != nil {
-		return nil, fmt.Errorf("the models of provider %q: %w", c.endpoint.Name, &listError{c.redacted(err.Error()), err})
+		return nil, fmt.Errorf("the models of provider %q: %w", c.endpoint.Name, errors.New(c.redacted(err.Error())))
 	}
 	return models, nil
 }
 
-// StatusOf returns the HTTP status that an endpoint has replied with instead of its models, or 0 for another error.
-func StatusOf(err error) int {
-	var answer *statusError
-	if errors.As(err, &answer) {
-		return answer.status
-	}
-	return 0
-}
-
-// listError has the text of an error without secrets. The error itself is for StatusOf only.
-type listError struct {
-	text  string
-	cause error
-}
-
-// Error returns the text.
-func (e *listError) Error() string { return e.text }
-
-// Unwrap returns the error.
-func (e *listError) Unwrap() error { return e.cause }
-
 func (c *Client) list(ctx context.Context) ([]core.ListedModel, error) {
-	body, err := c.askModels(ctx)
+	list, err := c.readList(ctx, askOptions{})
 	if err != nil {
 		return nil, err
 	}
-	models, made, err := parseModels(body)
+	c.describe(ctx, list.models)
+	return list.models, nil
+}
+
+// readList requests the list of models without further facts.
+func (c *Client) readList(ctx context.Context, o askOptions) (modelsList, error) {
+	body, err := c.askModels(ctx, o)
 	if err != nil {
-		return nil, err
+		return modelsList{}, err
 	}
-	if c.recognise(made); c.software() == unknownSoftware && len(models) > 0 && c.IsLocal() && c.isOllama(ctx) {
+	list, err := parseModels(body)
+	if err == nil {
+		c.recognise(list.made)
+	}
+	return list, err
+}
+
+// describe adds what the program of the endpoint knows about its models.
+func (c *Client) describe(ctx context.Context, models []core.ListedModel) {
+	if c.software() == unknownSoftware && len(models) > 0 && c.IsLocal() && c.isOllama(ctx) {
 		c.recognise(ollama)
 	}
 	for i := range models {
@@ -85,20 +85,21 @@ func (c *Client) list(ctx context.Context) ([]core.ListedModel, error) {
 		c.describeOllama(ctx, models)
 	case llamaCpp:
 		c.describeLlamaCpp(ctx, models)
+	case lmStudio:
+		c.describeLMStudio(ctx, models)
 	}
-	return models, nil
 }
 
 // askModels requests the list. If the endpoint rejects the login, it uses other credentials.
-func (c *Client) askModels(ctx context.Context) ([]byte, error) {
+func (c *Client) askModels(ctx context.Context, o askOptions) ([]byte, error) {
 	t, err := c.target(ctx, nil, "models")
 	for tries := 1; err == nil; tries++ {
-		if t.grant != nil {
+		if t.ofLogin() {
 			query := t.url.Query()
 			query.Set("client_version", protocol.Level)
 			t.url.RawQuery = query.Encode()
 		}
-		body, failed := c.askAt(ctx, t.endpoint, http.MethodGet, t.url, nil)
+		body, failed := c.askAt(ctx, t.endpoint, http.MethodGet, t.url, nil, o)
 		if tries == maxGrants || !isUnauthorized(failed) {
 			return body, failed
 		}
@@ -111,15 +112,32 @@ func (c *Client) askModels(ctx context.Context) ([]byte, error) {
 	return nil, err
 }
 
-// ask sends a request beside those for answers, and returns the body of the response.
-func (c *Client) ask(ctx context.Context, method string, u *url.URL, content []byte) ([]byte, error) {
-	return c.askAt(ctx, c.endpoint, method, u, content)
+// noListError is an answer that is no list of models.
+type noListError struct{}
+
+// Error returns the reason.
+func (noListError) Error() string { return "the answer is no list of models" }
+
+// askOptions change a request beside those for answers.
+type askOptions struct {
+	// explains is set if the body of a failure is read. Then its connection is kept for later requests.
+	explains bool
 }
 
-func (c *Client) askAt(ctx context.Context, e Endpoint, method string, u *url.URL, content []byte) ([]byte, error) {
+// ask sends a request beside those for answers, and returns the body of the response.
+func (c *Client) ask(ctx context.Context, method string, u *url.URL, content []byte) ([]byte, error) {
+	e := c.endpoint
+	if t, err := c.target(ctx, nil); err == nil && t.grant != nil && t.grant.IsKey {
+		e = t.endpoint
+	}
+	return c.askAt(ctx, e, method, u, content, askOptions{})
+}
+
+func (c *Client) askAt(ctx context.Context, e Endpoint, method string, u *url.URL, content []byte, o askOptions) (
+	[]byte, error) {
 	req, err := http.NewRequestWithContext(ctx, method, u.String(), bytes.NewReader(content))
 	if err != nil {
-		return nil, err
+		return nil, &requestError{err}
 	}
 	e.Identity.sign(req.Header)
 	req.Header.Set("Accept", "application/json")
@@ -134,29 +152,35 @@ func (c *Client) askAt(ctx context.Context, e Endpoint, method string, u *url.UR
 	}
 	res, err := c.client.Do(req)
 	if err != nil {
-		return nil, err
+		return nil, &connectError{err}
 	}
 	defer res.Body.Close()
 	c.recogniseHeader(res.Header)
 	if res.StatusCode != http.StatusOK {
-		return nil, &askError{statusError{res.StatusCode, res.Header, nil}, shownURL(req.URL)}
+		refused := &askError{status: res.StatusCode, header: res.Header, url: shownURL(req.URL)}
+		if o.explains {
+			refused.body, _ = io.ReadAll(io.LimitReader(res.Body, problemLimit)) // the status says enough without it
+		}
+		return nil, refused
 	}
 	return io.ReadAll(io.LimitReader(res.Body, listLimit))
 }
 
 // askError is a status other than 200 of a request beside those for answers.
 type askError struct {
-	status statusError
+	status int
+	header http.Header
+	body   []byte // its beginning
 	url    string
 }
 
 // Error returns the status and the address.
 func (e *askError) Error() string {
-	return fmt.Sprintf("unexpected status %d from %s", e.status.status, e.url)
+	return fmt.Sprintf("unexpected status %d from %s", e.status, e.url)
 }
 
-// Unwrap returns the status.
-func (e *askError) Unwrap() error { return &e.status }
+// Unwrap returns the status as that of a request for an answer.
+func (e *askError) Unwrap() error { return &statusError{e.status, e.header, e.body} }
 
 // listed is a model in the forms of providers of Chat Completions. All have the id. The other facts
 // have a name of its own with each provider.
@@ -180,8 +204,10 @@ type listed struct {
 	LoadedContextLength loose[float64] `json:"loaded_context_length"` // LM Studio
 	MaxInputTokens      loose[float64] `json:"max_input_tokens"`      // Anthropic
 
-	TopProvider  loose[topProvider]  `json:"top_provider"`
-	Architecture loose[architecture] `json:"architecture"`
+	TopProvider  loose[topProvider]    `json:"top_provider"` // OpenRouter
+	Architecture loose[architecture]   `json:"architecture"`
+	Pricing      loose[map[string]any] `json:"pricing"`
+	Supported    loose[[]string]       `json:"supported_parameters"`
 }
 
 // metadata is a part of the form of llama.cpp. NCtx is the window with which it runs, NCtxTrain that of the training.
@@ -212,40 +238,53 @@ func (l *loose[T]) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// parseModels reads a list of models: {"data": [...]}, {"models": [...]} or the list alone, and the software that
-// made it. Of several models with one id the first counts.
-func parseModels(body []byte) (models []core.ListedModel, made software, err error) {
+// modelsList is an answer with a list of models, and the software that made it.
+type modelsList struct {
+	models []core.ListedModel
+	made   software
+	// exact is set if the answer has the form of OpenAI, and each row is a model.
+	exact bool
+}
+
+// parseModels reads a list of models: {"data": [...]}, {"models": [...]} or the list alone. Of several models with one
+// id the first counts.
+func parseModels(body []byte) (list modelsList, err error) {
 	var answer struct {
+		Object loose[string]     `json:"object"`
 		Data   []json.RawMessage `json:"data"`
 		Models []json.RawMessage `json:"models"`
 	}
 	var rows []json.RawMessage
 	if protocol.Unmarshal(body, &rows) != nil {
 		if err := protocol.Unmarshal(body, &answer); err != nil {
-			return nil, unknownSoftware, errors.New("the answer is no list of models")
+			return list, noListError{}
 		}
 		if rows = answer.Data; rows == nil {
 			rows = answer.Models
 		}
 	}
+	list.exact = answer.Object.value == "list" && answer.Data != nil
 	seen := map[string]bool{}
 	for _, row := range rows {
 		var m listed
 		if protocol.Unmarshal(row, &m) != nil {
+			list.exact = false
 			continue
 		}
 		if m.ID = cmp.Or(m.ID, m.Slug); m.ID == "" || len(m.ID) > maxID || seen[m.ID] {
+			list.exact = list.exact && seen[m.ID]
 			continue
 		}
 		seen[m.ID] = true
-		made = cmp.Or(made, m.software())
-		models = append(models, m.model())
-		if len(models) == maxListed {
+		list.exact = list.exact && m.Object.value == "model"
+		list.made = cmp.Or(list.made, m.software())
+		list.models = append(list.models, m.model())
+		if len(list.models) == maxListed {
 			break
 		}
 	}
-	slices.SortStableFunc(models, func(a, b core.ListedModel) int { return cmp.Compare(b.Created, a.Created) })
-	return models, made, nil
+	slices.SortStableFunc(list.models, func(a, b core.ListedModel) int { return cmp.Compare(b.Created, a.Created) })
+	return list, nil
 }
 
 func (m *listed) model() core.ListedModel {
@@ -256,7 +295,26 @@ func (m *listed) model() core.ListedModel {
 	return core.ListedModel{
 		ID: m.ID, Name: name, Description: m.Description.value, Created: m.Created.value,
 		Window: m.window(), Modalities: m.modalities(), Wordless: m.wordless(), Aliases: m.aliases(),
+		Tools: slices.Contains(m.Supported.value, "tools"), Thinking: slices.Contains(m.Supported.value, "reasoning"),
+		Prices: m.prices(),
 	}
+}
+
+// prices returns the prices of OpenRouter's form, which are for one token. It returns nil if no price is valid.
+func (m *listed) prices() *core.ModelPrices {
+	price := func(name string) *float64 {
+		text, _ := m.Pricing.value[name].(string)
+		n, err := strconv.ParseFloat(text, 64)
+		if n *= 1e6; err != nil || !(n >= 0 && n <= maxPrice) {
+			return nil
+		}
+		return new(math.Round(n*1e6) / 1e6)
+	}
+	p := core.ModelPrices{Input: price("prompt"), CachedInput: price("input_cache_read"), Output: price("completion")}
+	if p == (core.ModelPrices{}) {
+		return nil
+	}
+	return &p
 }
 
 // aliases returns further names of the model.

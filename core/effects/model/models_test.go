@@ -82,7 +82,15 @@ func TestModelsInTheFormsOfProviders(t *testing.T) {
 			[]core.ListedModel{{ID: "t/chat", Name: "T", Window: 4096}, {ID: "t/pic", Wordless: true}}},
 		"Ollama": {`{"object":"list","data":[{"id":"qwen3:8b","object":"model","created":5,"owned_by":"library"}]}`,
 			[]core.ListedModel{{ID: "qwen3:8b", Created: 5, NoProviderTools: true}}},
-		"nothing":          {`{"object":"list","data":null}`, nil},
+		"nothing": {`{"object":"list","data":null}`, nil},
+		"OpenRouter's prices": {
+			`{"data":[{"id":"a/b","context_length":1000,"supported_parameters":["tools","reasoning"],"pricing":{"prompt":"0.00000125",` +
+				`"completion":"0.00001","input_cache_read":"0.000000125","image":"0","discount":0}},{"id":"a/auto","pricing":{"prompt":"-1",` +
+				`"completion":"-1"}},{"id":"a/c","pricing":{"prompt":"many","completion":7}}]}`,
+			[]core.ListedModel{{ID: "a/b", Window: 1000, Tools: true, Thinking: true,
+				Prices: &core.ModelPrices{Input: new(1.25), CachedInput: new(0.125), Output: new(10.0)}},
+				{ID: "a/auto"}, {ID: "a/c"}},
+		},
 		"rows of no sense": {`{"data":[7,{"id":""},{"id":3},{"id":"a","context_length":"long","name":{},"created":"now","meta":[]},{"id":"a"},null]}`, []core.ListedModel{{ID: "a"}}},
 		"absurd windows":   {`{"data":[{"id":"a","context_length":-5},{"id":"b","context_length":1e300},{"id":"c","context_length":4096.0}]}`, []core.ListedModel{{ID: "a"}, {ID: "b"}, {ID: "c", Window: 4096}}},
 		"a model in folder": {`{"data":[{"id":"openai/whisper-1"},{"id":"org/tts-ish"}]}`,

@@ -108,7 +108,8 @@ func (c *Client) showOllama(ctx context.Context, m *core.ListedModel) load {
 	if slices.Contains(able, "vision") {
 		m.Modalities = append(m.Modalities, "image")
 	}
-	m.NoTools, m.NoThinking = !slices.Contains(able, "tools"), !slices.Contains(able, "thinking")
+	m.Tools, m.Thinking = slices.Contains(able, "tools"), slices.Contains(able, "thinking")
+	m.NoTools, m.NoThinking = !m.Tools, !m.Thinking
 	m.Wordless = !slices.Contains(able, "completion")
 	return how
 }

@@ -16,13 +16,28 @@ const (
 	// llamaCpp is llama-server of llama.cpp.
 	llamaCpp
 	ollama
+	lmStudio
 )
 
 // The owners by which servers mark the models in their lists.
 const (
 	ownerLlamaCpp = "llamacpp"
 	ownerOllama   = "library"
+	ownerLMStudio = "organization_owner"
 )
+
+// String returns the name of the program, or "".
+func (s software) String() string {
+	switch s {
+	case llamaCpp:
+		return "llama.cpp"
+	case ollama:
+		return "Ollama"
+	case lmStudio:
+		return "LM Studio"
+	}
+	return ""
+}
 
 // serverLlamaCpp is the header Server of llama-server.
 const serverLlamaCpp = "llama.cpp"
@@ -34,6 +49,8 @@ func (m *listed) software() software {
 		return llamaCpp
 	case m.OwnedBy.value == ownerOllama:
 		return ollama
+	case m.OwnedBy.value == ownerLMStudio:
+		return lmStudio
 	}
 	return unknownSoftware
 }

@@ -24,6 +24,13 @@ func (w *Windows) Learn(provider, model string, tokens int64) {
 	}
 }
 
+// Forget removes the windows of a provider.
+func (w *Windows) Forget(provider string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	delete(w.learned, provider)
+}
+
 // of returns the learned window of a model, or 0.
 func (w *Windows) of(provider, model string) int64 {
 	if w == nil {

@@ -11,7 +11,7 @@ func (s *Shell) rules(c core.Command) (sandbox.Rules, bool) {
 		return sandbox.Rules{}, false
 	}
 	rules, confined := sandbox.For(c.Sandbox,
-		sandbox.Place{Workspace: c.Workspace, Directory: c.Cwd, Home: s.Home, Env: s.Env})
+		sandbox.Place{Workspace: c.Workspace, Directory: c.Cwd, Home: s.Home, Env: s.env()})
 	if c.Access == core.AccessReading {
 		rules, confined = rules.ToRead(), true
 		rules.Bare, c.Unconfined = c.Unconfined, false

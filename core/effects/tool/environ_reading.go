@@ -57,7 +57,7 @@ func absolutePath(path string) string {
 
 // environmentOf returns the environment of a command.
 func (s *Shell) environmentOf(c core.Command) []string {
-	env := environment(s.Env, s.secrets(), c.Environment)
+	env := environment(s.env(), s.secrets(), c.Environment)
 	if c.Access == core.AccessOfPolicy {
 		return env
 	}

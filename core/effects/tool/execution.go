@@ -53,7 +53,7 @@ func (s *Shell) Exec(ctx context.Context, e Exec, started func(*Input)) Exit {
 	if ctx.Err() != nil {
 		return Exit{Failure: "cancelled before it was started"}
 	}
-	p, err := s.prepare(e.Command, e.environment(s.Env, s.secrets()))
+	p, err := s.prepare(e.Command, e.environment(s.env(), s.secrets()))
 	if err != nil {
 		return Exit{Failure: err.Error()}
 	}

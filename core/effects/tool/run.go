@@ -66,7 +66,7 @@ func (s *Shell) run(ctx context.Context, c core.Command, keys <-chan string, sta
 		result.Output += "\n" + warning + "\n"
 	}
 	result.Warnings = p.warnings
-	result.Withheld = withheld(s.Env, s.secrets(), c.Environment)
+	result.Withheld = withheld(s.env(), s.secrets(), c.Environment)
 	result.Output += missing(c.Argv, result.Withheld)
 	result.TimedOut = reason == timedOut
 	return result

@@ -29,6 +29,8 @@ type Shell struct {
 	// Env is the base of the environments of commands (see [BaseEnv]); the policy of each command
 	// applies to it. Run adds PWD and its mark.
 	Env []string
+	// Hidden returns names of further variables that no command gets, at the time. It may be nil.
+	Hidden func() []string
 	// Secrets returns the names of the variables of Env that seem to have secrets. It may be nil.
 	Secrets func() []string
 	// Supervisor is the argument vector of a program that calls [Supervise] with the arguments that
@@ -47,6 +49,14 @@ type Shell struct {
 	// KillGrace is the time between SIGTERM and SIGKILL, on Windows between CTRL_BREAK and the end of the
 	// job; 0 means 200 ms.
 	KillGrace time.Duration
+}
+
+// env returns the base of the environment of a command that is started now.
+func (s *Shell) env() []string {
+	if s.Hidden == nil {
+		return s.Env
+	}
+	return BaseEnv(s.Env, s.Hidden()...)
 }
 
 func (s *Shell) secrets() []string {

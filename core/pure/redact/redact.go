@@ -2,6 +2,7 @@ package redact
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"regexp"
 	"slices"
@@ -14,6 +15,49 @@ import (
 type Redactor struct {
 	detectors *detectors
 	patterns  []pattern
+	// known returns secrets that are removed wherever they stand; it may be nil. Without it they are found.
+	known func() []string
+	found []string
+}
+
+// minKnown is the length from which on a known secret is removed, in bytes. Shorter ones are often words, such as
+// the name of a server that checks no key.
+const minKnown = 16
+
+// Knowing returns a redactor that also removes the texts that known returns at the time. It removes nothing more if it
+// has no detectors, because the user then keeps secrets of known forms.
+func (r *Redactor) Knowing(known func() []string) *Redactor {
+	if r == nil || r.detectors == nil {
+		return r
+	}
+	next := *r
+	next.known = known
+	return &next
+}
+
+// secrets returns the known secrets that are long enough, the longest first: one may be a part of another.
+func (r *Redactor) secrets() (long []string) {
+	if r.known == nil {
+		return r.found
+	}
+	for _, secret := range r.known() {
+		if len(secret) >= minKnown {
+			long = append(long, secret)
+		}
+	}
+	slices.SortStableFunc(long, func(a, b string) int { return cmp.Compare(len(b), len(a)) })
+	return long
+}
+
+// hasKnown reports whether JSON has one of the secrets, as it is or escaped in a string.
+func hasKnown(text []byte, secrets []string) bool {
+	return slices.ContainsFunc(secrets, func(secret string) bool {
+		if bytes.Contains(text, []byte(secret)) {
+			return true
+		}
+		quoted, err := protocol.Marshal(secret)
+		return err == nil && len(quoted) != len(secret)+2 && bytes.Contains(text, quoted[1:len(quoted)-1])
+	})
 }
 
 // pattern is a pattern of the user.
@@ -72,6 +116,9 @@ func (r *Redactor) Text(text string) string {
 }
 
 func (r *Redactor) text(text string, suspects uint32) string {
+	for _, secret := range r.secrets() {
+		text = strings.ReplaceAll(text, secret, mark)
+	}
 	if suspects != 0 {
 		text = r.detectors.redact(text, suspects)
 	}
@@ -100,11 +147,13 @@ func (r *Redactor) Line(line protocol.RolloutLine) protocol.RolloutLine {
 			suspects = ^uint32(0) >> (32 - len(r.detectors.rows))
 		}
 	}
-	if suspects == 0 && len(r.patterns) == 0 {
+	secrets := r.secrets()
+	if suspects == 0 && len(r.patterns) == 0 && !hasKnown(line.Payload, secrets) {
 		return line
 	}
 	reach := reachOf(line)
-	words := &Redactor{detectors: r.detectors}
+	words := &Redactor{detectors: r.detectors, found: secrets}
+	r = &Redactor{detectors: r.detectors, patterns: r.patterns, found: secrets}
 	line.Payload = rewrite(line.Payload, func(name, value string) string {
 		switch by := reach(name); {
 		case by == nobody, isData(value):

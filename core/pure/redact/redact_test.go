@@ -377,3 +377,27 @@ func TestSecretsInEscapedJSONAreRedacted(t *testing.T) {
 		}
 	}
 }
+
+// TestKnownSecretsAreRemoved: a key without a known form is removed if the server knows it, from the moment on in which
+// it knows it.
+func TestKnownSecretsAreRemoved(t *testing.T) {
+	var keys []string
+	r, err := redact.New(nil, true)
+	require.NoError(t, err)
+	r = r.Knowing(func() []string { return keys })
+	const key = "plain-words-for-a-key/+="
+	line := protocol.RolloutLine{Type: "response_item", Payload: []byte(`{"id":"a","content":[{"text":"use ` + key + ` here"}],` +
+		`"arguments":"{\"k\":\"` + key + `\"}","output":"plain-words-for-a-key\/+="}`)}
+	require.Contains(t, string(r.Line(line).Payload), key)
+	keys = []string{"lm-studio", key, `with"quote-and-more`}
+	got := string(r.Line(line).Payload)
+	require.NotContains(t, got, "plain-words")
+	require.Contains(t, got, "use [redacted] here")
+	require.Equal(t, "lm-studio at [redacted]", r.Text("lm-studio at "+key), "a short key may be a word")
+	quoted := protocol.RolloutLine{Type: "response_item", Payload: []byte(`{"text":"with\"quote-and-more"}`)}
+	require.JSONEq(t, `{"text":"[redacted]"}`, string(r.Line(quoted).Payload))
+
+	off, err := redact.New([]string{"other"}, false)
+	require.NoError(t, err)
+	require.Contains(t, off.Knowing(func() []string { return keys }).Text(key), key, "the user keeps secrets")
+}

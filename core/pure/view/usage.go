@@ -34,7 +34,7 @@ type Prices interface {
 	CachedPriceRatio(provider, model string) float64
 	// OutputPriceRatio returns the price of an output token over that of an input token that is not cached,
 	// or nil if it is not known.
-	OutputPriceRatio(model string) *float64
+	OutputPriceRatio(provider, model string) *float64
 }
 
 // UsagePage returns a page of the model requests, newest first. A cursor is the id of the last request of the
@@ -97,7 +97,7 @@ func costOf(m history.Model, t protocol.TokenUsageBreakdown, prices Prices) floa
 	cached := float64(t.CachedInputTokens)
 	cost := float64(t.InputTokens) - cached + cached*prices.CachedPriceRatio(m.Provider, m.Name) +
 		(history.CacheWritePrice-1)*float64(t.CacheWriteInputTokens)
-	if ratio := prices.OutputPriceRatio(m.Name); ratio != nil {
+	if ratio := prices.OutputPriceRatio(m.Provider, m.Name); ratio != nil {
 		cost += float64(t.OutputTokens) * *ratio
 	}
 	return cost

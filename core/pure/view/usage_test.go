@@ -39,7 +39,7 @@ func (prices) CachedPriceRatio(provider, _ string) float64 {
 	return 0.1
 }
 
-func (prices) OutputPriceRatio(model string) *float64 {
+func (prices) OutputPriceRatio(_, model string) *float64 {
 	if model == "priced" {
 		return new(4.0)
 	}

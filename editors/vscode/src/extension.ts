@@ -149,6 +149,8 @@ class App {
 
 	private async newThread(): Promise<void> {
 		const session = await this.connected();
+		const { data, defaultProviderId } = await session.call("modelProvider/list", {});
+		if (data.find((p) => p.id === defaultProviderId)?.ready === false) return this.open().setup();
 		const { thread } = await session.call("thread/start", { cwd: workFolder() ?? null });
 		this.open().show(thread.id, false);
 	}
@@ -200,7 +202,12 @@ class App {
 		this.lost(reason);
 		const path = commandOf().path;
 		const chosen = await vscode.window.showErrorMessage(
-			`The program ${path} cannot be started: ${reason}. Install appserver, or set its path.`, "Open Settings", "Try Again");
+			`The program ${path} cannot be started: ${reason}. Install appserver, or set its path.`,
+			"How to Install", "Open Settings", "Try Again");
+		if (chosen === "How to Install") {
+			const readme = vscode.Uri.joinPath(this.context.extensionUri, "README.md");
+			await vscode.commands.executeCommand("markdown.showPreview", readme);
+		}
 		if (chosen === "Open Settings") await openSettings("appserver.path");
 		if (chosen === "Try Again") this.server.start();
 	}

@@ -60,6 +60,12 @@ export class Page {
 		if (this.link > 0) this.postWanted();
 	}
 
+	/** setup leaves the thread, so that the page offers the ways to a model if there is none. */
+	setup(): void {
+		this.wanted = { kind: "show", hash: "#/setup", context: false };
+		if (this.link > 0) this.postWanted();
+	}
+
 	/** receive takes a message of the page. */
 	receive(message: ToEditor): void {
 		if (message.kind === "open") {

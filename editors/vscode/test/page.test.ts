@@ -47,6 +47,13 @@ test("a page that opens before the server runs is connected when it does", () =>
 	assert.deepEqual(got.at(-1), { kind: "message", link: 1, text: '{"id":1,"result":1}' });
 });
 
+test("without a model that can be used, the page leaves the thread for the ways to one", () => {
+	page.setup();
+	page.connected(mux);
+	page.receive({ kind: "open", link: 1 });
+	assert.deepEqual(got, [{ kind: "opened", link: 1 }, { kind: "show", hash: "#/setup", context: false }]);
+});
+
 test("the page learns the end of the server, and its next link waits for the next server", () => {
 	page.connected(mux);
 	page.receive({ kind: "open", link: 1 });

@@ -4,7 +4,8 @@ import { signal } from "@preact/signals";
 import { CallError, Connection } from "../wire/connection.ts";
 import { dropSession } from "../wire/session.ts";
 import { openTransport, type Transport } from "../wire/transport.ts";
-import type { Model, ServerNotification, Thread } from "../wire/types.ts";
+import type { ServerNotification, Thread, ThreadStartParams } from "../wire/types.ts";
+import { modelStore } from "./models.ts";
 import * as questions from "./questions.ts";
 import { Delay } from "../lib/delay.ts";
 import { messageText } from "./items.ts";
@@ -35,8 +36,6 @@ export const showArchived = signal(false);
 export const search = signal("");
 /** current is the open thread, or null. */
 export const current = signal<ThreadStore | null>(null);
-/** models are the models that a turn can use. */
-export const models = signal<readonly Model[]>([]);
 /** announcement is the text of the live region for screen readers. */
 export const announcement = signal("");
 /** failure is an error that belongs to no thread. */
@@ -86,13 +85,9 @@ async function initialize(c: Connection): Promise<void> {
 		capabilities: { experimentalApi: true, contextItemsDelta: true, slashCommands: "refuse" },
 	});
 	c.notify("initialized");
-	await Promise.all([loadThreads(), current.value?.open(), loadModels(c)]);
+	await Promise.all([loadThreads(), current.value?.open(), modelStore.opened(c)]);
 	if (!current.value) route();
 	loadInbox();
-}
-
-async function loadModels(c: Connection): Promise<void> {
-	models.value = (await c.call("model/list", {}).catch(() => ({ data: [] as Model[] }))).data;
 }
 
 /** attempt runs requests of the page. It returns null after a failure, which it shows. */
@@ -183,6 +178,7 @@ function remove(id: string): void {
 /** receive takes a notification: first the state of the page, then the open thread, if it is about that. */
 function receive(n: ServerNotification): void {
 	notified(n);
+	modelStore.notified(n);
 	const id = (n.params as { threadId?: string | null }).threadId;
 	if (current.value?.id === id) current.value?.apply(n);
 }
@@ -265,9 +261,9 @@ async function open(id: string): Promise<void> {
 	await store.open().catch(() => undefined); // the connection opens it again
 }
 
-/** create starts a thread in a folder and opens it. */
-export async function create(cwd: string): Promise<boolean> {
-	const started = await attempt((c) => c.call("thread/start", cwd ? { cwd } : {}));
+/** create starts a thread and opens it. */
+export async function create(params: ThreadStartParams): Promise<boolean> {
+	const started = await attempt((c) => c.call("thread/start", params));
 	if (!started) return false;
 	if (!threads.value.some((t) => t.id === started.thread.id)) threads.value = [started.thread, ...threads.value];
 	show(started.thread.id);

@@ -1,9 +1,10 @@
 // The frame of the page: top bar, threads, timeline, panel.
 
-import { useEffect } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import * as app from "../store/app.ts";
 import { Icon } from "../lib/icons.tsx";
 import { baseName, firstLine, plural, visible } from "../lib/format.ts";
+import { modelStore } from "../store/models.ts";
 import type { TurnName } from "../store/reverts.ts";
 import type { ThreadStore } from "../store/thread.ts";
 import { Composer } from "./composer.tsx";
@@ -14,6 +15,7 @@ import { Ring } from "./gauge.tsx";
 import { Inbox } from "./inbox.tsx";
 import { NoSession } from "./nosession.tsx";
 import { onGlobalKey } from "./keys.ts";
+import { Welcome } from "./opensetup.tsx";
 import { policyName } from "./options.tsx";
 import { openBrowsers, openSettings } from "./opensettings.tsx";
 import { Panel } from "./panel.tsx";
@@ -53,7 +55,7 @@ export function App() {
 				<ConnectionBanner />
 				<FailureBanner />
 				<RememberedBanner />
-				{store ? <Conversation /> : <Welcome />}
+				{store ? <Conversation /> : <Start />}
 			</main>
 			{panel && <Panel store={store} key={store.id} />}
 			<Dialogs />
@@ -188,7 +190,15 @@ function UndoOfRevert({ store }: { store: ThreadStore }) {
 	);
 }
 
-function Welcome() {
+/** Start is the page without a thread: the ways to a model, until a thread is opened, or the way to a thread. */
+function Start() {
+	const problem = modelStore.problem.value;
+	const [setup, setSetup] = useState(false);
+	useEffect(() => {
+		if (problem) setSetup(true);
+	}, [problem]);
+	if (setup) return <Welcome problem={problem ?? ""} />;
+	if (problem !== "") return null;
 	return (
 		<div class="empty">
 			<h2>No thread is open</h2>

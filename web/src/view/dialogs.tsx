@@ -2,6 +2,7 @@
 
 import { useState } from "preact/hooks";
 import type { ComponentChildren } from "preact";
+import { lazy } from "../lib/lazy.tsx";
 import * as app from "../store/app.ts";
 import { closeDialog, dialog } from "../store/dialog.ts";
 import { titleOf } from "../store/titles.ts";
@@ -11,6 +12,8 @@ import { EditSummary, Prune, Replace, Restore, Trim } from "./contextdialogs.tsx
 import { Frame } from "./frame.tsx";
 import { shortcuts } from "./keys.ts";
 import { Palette } from "./palette.tsx";
+
+const NewThread = lazy(() => import("./newthread.tsx").then((m) => m.NewThread));
 
 /** Dialogs shows the dialog that is open. */
 export function Dialogs() {
@@ -30,20 +33,6 @@ export function Dialogs() {
 		case "part": return <>{d.view() as ComponentChildren}</>;
 		case "summary": return <EditSummary store={d.store} trimPointId={d.trimPointId} text={d.text} />;
 	}
-}
-
-function NewThread() {
-	const folders = [...new Set(app.threads.value.map((t) => t.cwd))].slice(0, 20);
-	const [cwd, setCwd] = useState(app.current.value?.settings.thread.value?.cwd ?? folders[0] ?? "");
-	return (
-		<Frame title="New thread" action="Start" run={() => app.create(cwd.trim())}>
-			<label class="field"><span>Folder</span>
-				<input type="text" value={cwd} list="folders" placeholder="the server's folder" spellcheck={false} onInput={(e) => setCwd(e.currentTarget.value)} />
-			</label>
-			<datalist id="folders">{folders.map((f) => <option value={f} />)}</datalist>
-			<p class="faint">The agent reads and changes files of this folder.</p>
-		</Frame>
-	);
 }
 
 function Keys() {

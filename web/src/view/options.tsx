@@ -1,11 +1,15 @@
 // The settings of the next turn: model, effort, approval policy and mode.
 
-import * as app from "../store/app.ts";
+import { Icon } from "../lib/icons.tsx";
+import { visible } from "../lib/format.ts";
 import type { TurnChoice } from "../store/choice.ts";
+import { modelStore } from "../store/models.ts";
 import type { ThreadStore } from "../store/thread.ts";
 import type { AskForApproval } from "../wire/types.ts";
+import { openModelPicker } from "./openmodelpicker.tsx";
 
-const policies: readonly [Extract<AskForApproval, string>, string][] = [
+/** policies are the approval policies, with what they mean. */
+export const policies: readonly [Extract<AskForApproval, string>, string][] = [
 	["untrusted", "ask for each command"], ["on-request", "ask when needed"], ["never", "never ask"],
 ];
 
@@ -13,17 +17,13 @@ const policies: readonly [Extract<AskForApproval, string>, string][] = [
 export function TurnOptions({ store, choice }: { store: ThreadStore; choice: TurnChoice }) {
 	const settings = store.settings.resumed.value;
 	const chosen = choice.model.value || settings?.model;
-	const models = app.models.value.filter((m) => !m.hidden && m.model !== settings?.model);
-	const efforts = app.models.value.find((m) => m.model === chosen)?.supportedReasoningEfforts ?? [];
+	const efforts = modelStore.models.value.find((m) => m.model === chosen)?.supportedReasoningEfforts ?? [];
 	return (
 		<span class="options">
-			{models.length > 0 && (
-				<select aria-label="Model of the next turn" title="Model" value={choice.model.value}
-					onChange={(e) => (choice.model.value = e.currentTarget.value)}>
-					<option value="">{settings?.model ?? "model"}</option>
-					{models.map((m) => <option value={m.model}>{m.displayName}</option>)}
-				</select>
-			)}
+			<button type="button" class="quiet" aria-label="Model of the next turn" aria-haspopup="dialog" title="Model"
+				disabled={!settings} onClick={() => openModelPicker({ settings: settings!, choice: choice.model })}>
+				<span class="ellipsis">{visible(chosen ?? "model")}</span><Icon name="down" />
+			</button>
 			{efforts.length > 0 && (
 				<select aria-label="Effort of the next turn" title="Reasoning effort" value={choice.effort.value}
 					onChange={(e) => (choice.effort.value = e.currentTarget.value)}>

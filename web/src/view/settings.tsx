@@ -12,11 +12,12 @@ import { Browsers } from "./browsers.tsx";
 import { Fields } from "./fields.tsx";
 import { McpServers } from "./mcp.tsx";
 import { Load } from "./parts.tsx";
+import { Setup } from "./setup.tsx";
 import { inEditor } from "../wire/transport.ts";
 
 const views: readonly [string, ComponentType][] = [
-	["Settings", Fields], ["Configuration", Configuration], ["MCP servers", McpServers], ["Diagnostics", Diagnostics],
-	...(inEditor() ? [] : [["Browsers", Browsers] as [string, ComponentType]]),
+	["Settings", Fields], ["Models", Setup], ["Configuration", Configuration], ["MCP servers", McpServers],
+	["Diagnostics", Diagnostics], ...(inEditor() ? [] : [["Browsers", Browsers] as [string, ComponentType]]),
 ];
 
 /** Settings has the views of the settings. It begins with the one of a name, or with the first. */

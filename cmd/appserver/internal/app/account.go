@@ -22,7 +22,7 @@ import (
 // accounts serves the login of the user to clients and to providers.
 type accounts struct {
 	*localHome
-	server *server.Server
+	server *server.Server // nil if there are no clients
 	// changes counts the logins and logouts.
 	changes atomic.Uint64
 	// warned is set after a warning about a login that cannot be used.
@@ -188,6 +188,9 @@ func (a *accounts) updated() {
 }
 
 func (a *accounts) notify(n protocol.Notification) {
+	if a.server == nil {
+		return
+	}
 	for _, conn := range a.server.Clients() {
 		a.server.Notify(conn, n)
 	}
@@ -245,14 +248,6 @@ func askClient(ask server.Asker) account.Ask {
 type providerAccount struct {
 	*accounts
 	provider config.Provider
-}
-
-// of returns the source of grants for requests to a provider, or nil if no login authorizes them.
-func (a *accounts) of(p config.Provider) model.Account {
-	if !a.config.Current().UsesAccount(p) {
-		return nil
-	}
-	return providerAccount{a, p}
 }
 
 // Authorize implements model.Account. The key of the provider counts if there is no usable login.

@@ -20,6 +20,7 @@ import (
 	"appserver/core/effects/host"
 	"appserver/core/effects/mcp"
 	"appserver/core/effects/model"
+	"appserver/core/effects/providerkey"
 	"appserver/core/effects/sandbox"
 	"appserver/core/effects/token"
 	"appserver/core/effects/tool"
@@ -45,7 +46,11 @@ type localHome struct {
 	// account is the login of the user. identity names the client in its requests, and in those to providers.
 	account  *account.Account
 	identity *model.Identity
-	log      *zap.Logger
+	// keys are the keys of providers that the user has typed.
+	keys *providerkey.Store
+	// secrets returns these keys, which are removed from rollouts.
+	secrets func() []string
+	log     *zap.Logger
 }
 
 // loadHome loads the configuration that the options and the files select.
@@ -62,13 +67,18 @@ func loadHome(o *Options, log *zap.Logger) (*localHome, error) {
 		identity: &model.Identity{}, log: log}
 	local.rollouts.SnapshotVersion = program()
 	source := config.Source{Home: home, System: config.SystemFile, Overrides: o.Overrides, Provider: o.Provider,
-		Getenv: os.Getenv, Login: func() (bool, error) { return signedIn(local.account) }}
+		Getenv: os.Getenv, Ports: config.Ports{
+			Login:     func() (bool, error) { return signedIn(local.account) },
+			StoredKey: func(provider, address string) (string, error) { return local.keys.Key(provider, address) },
+			Secrets:   func() []string { return local.secrets() },
+		}}
 	c, err := config.Load(source)
 	if err != nil {
 		return nil, err
 	}
 	local.config = config.NewLive(source, c)
 	local.account = openAccount(local.config, home, local.identity)
+	local.keys, local.secrets = openKeys(home, c.AuthStore)
 	return local, nil
 }
 
@@ -87,6 +97,7 @@ type assembly struct {
 	settings *setup
 	server   *server.Server
 	accounts *accounts
+	keys     *providerKeys
 	host     *host.Host
 	threads  *openedStore
 	// ports are the ports of the engine. They lead to the parts beside them.
@@ -95,6 +106,12 @@ type assembly struct {
 	servers   *mcp.Pool
 	memory    *recall.Service
 	announcer *announcer
+	// client returns the client of a provider, or nil.
+	client func(provider string) model.Provider
+}
+
+func (a assembly) catalog() catalog {
+	return catalog{a.settings.config, a.settings.models, a.client, a.settings.skills, a.keys.changed}
 }
 
 // assemble creates the server from its options.
@@ -115,15 +132,18 @@ func assemble(o *Options, log *zap.Logger) (*process, error) {
 	if err != nil {
 		return nil, err
 	}
-	commands, settings := shell(c, local.home), newSetup(local, models.cache, confines)
-	a := assembly{settings: settings, server: srv, accounts: user, threads: threads, host: hostOf(srv, settings, commands),
-		announcer: newAnnouncer(commands, settings, log)}
-	a.memory = openMemory(c, local.home, network, models.router, a.host.Finder, &memoryNotices{server: srv})
+	keys := &providerKeys{local, srv}
+	local.keys.Changed = keys.changed
+	commands, settings := shell(local.config, local.home), newSetup(local, models.cache, confines)
+	a := assembly{settings: settings, server: srv, accounts: user, keys: keys, threads: threads,
+		host:      hostOf(srv, settings, commands),
+		announcer: newAnnouncer(commands, settings, log), client: models.provider}
+	a.memory = openMemory(c, local.home, network, models, a.host.Finder, &memoryNotices{server: srv})
 	servers := newServers(local, commands, network, newToolFiles(local.home, threads.exist))
 	a.servers = servers.pool
 	a.ports = engine.Parts{
 		Threads: threads.threads, Config: settings, Defaults: settings,
-		Model: models.router, Tokens: token.New(), Tools: commands,
+		Model: models, Tokens: token.New(), Tools: commands,
 		Patches: tool.Patcher{Closed: []string{local.home}}, Image: imageReader(local.home),
 		Worktrees: worktrees(c, local.home, log), Servers: servers.ports(), Memory: memoryPorts(a.memory),
 		Announce: a.announcer.announce,
@@ -194,24 +214,28 @@ func newProcess(a assembly) (*process, error) {
 		return nil, err
 	}
 	e.Retain(RetentionOf(settings.config.Current().History))
+	work := newClientWork(srv, a.ports.Log)
 	methods := server.NewMethods(e, server.ServerHandlers{
-		Outbox: srv, Catalog: catalog{settings.config, settings.models, settings.skills}, RunInBackground: e.Background,
-		Accounts: a.accounts, ReplyThen: e.BackgroundThen, NextRequest: e.NextRequest,
-		Warnings: append(settings.startWarnings(), a.accounts.warning()...),
+		Outbox: srv, Catalog: a.catalog(),
+		RunInBackground: e.Background, Accounts: a.accounts, Keys: a.keys,
+		ReplyThen: e.BackgroundThen, RunForClient: work.run, NextRequest: e.NextRequest,
+		Warnings: slices.Concat(settings.startWarnings(), a.accounts.warning(), a.keys.warning()),
 		Home:     settings.home, Cwd: settings.cwd, Version: Version,
 		Started: time.Now(), Sandbox: settings.confinement, Platform: platform(), Terminal: terminal(os.Getenv),
-		OriginatorOverride: originatorOverride(), OnClient: settings.identity.Set, Fleet: joined.Diagnose,
+		OriginatorOverride: originatorOverride(), OnClient: settings.identity.Set,
+		InspectFolder: settings.inspectFolder, Fleet: joined.Diagnose,
 	}, a.host)
 	srv.Handle(server.Service{Handler: methods, Router: joined.Router(), Left: func(conn uint64) {
 		e.Disconnect(conn)
 		a.host.Gone(conn)
+		work.gone(conn)
 	}})
 	unwatch := settings.skills.watch(func() {
 		for _, conn := range srv.Clients() {
 			srv.Notify(conn, protocol.SkillsChangedNotification{})
 		}
 	})
-	return &process{assembly: a, engine: e, joined: joined, unwatch: unwatch}, nil
+	return &process{assembly: a, engine: e, joined: joined, unwatch: unwatch, work: work}, nil
 }
 
 // hostOf returns the handlers of files, searches and commands of clients. The runner is nil if commands of clients
@@ -252,17 +276,23 @@ func originator(srv *server.Server) func(conn uint64) string {
 	}
 }
 
+// keyVariables returns the variables with the keys of providers and the secrets of the fleet.
+func keyVariables(c *config.Config) []string {
+	names := []string{c.Memory.Embeddings.EnvKey, c.Store.URLEnv, c.Fleet.SecretEnv}
+	for _, p := range c.ModelProviders {
+		names = append(names, p.EnvKey)
+		names = slices.AppendSeq(names, maps.Values(p.EnvHTTPHeaders))
+	}
+	return names
+}
+
 // shell returns the runner of commands. It removes the keys of providers and the secrets of the fleet from
 // their environment.
-func shell(c *config.Config, home string) *tool.Shell {
-	secrets := []string{c.Memory.Embeddings.EnvKey, c.Store.URLEnv, c.Fleet.SecretEnv}
-	for _, p := range c.ModelProviders {
-		secrets = append(secrets, p.EnvKey)
-		secrets = slices.AppendSeq(secrets, maps.Values(p.EnvHTTPHeaders))
-	}
-	env := tool.BaseEnv(os.Environ(), secrets...)
+func shell(live *config.Live, home string) *tool.Shell {
+	env := tool.BaseEnv(os.Environ(), keyVariables(live.Current())...)
 	return &tool.Shell{
-		Env: env, Secrets: sync.OnceValue(func() []string { return redact.SecretVariables(env) }), Home: home,
+		Env: env, Hidden: func() []string { return keyVariables(live.Current()) }, Home: home,
+		Secrets:    sync.OnceValue(func() []string { return redact.SecretVariables(env) }),
 		Supervisor: []string{self(), SuperviseCommand},
 		Confiner:   confiner(),
 	}

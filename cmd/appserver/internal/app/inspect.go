@@ -2,7 +2,6 @@ package app
 
 import (
 	"context"
-	"fmt"
 	"maps"
 	"os"
 	"slices"
@@ -13,7 +12,6 @@ import (
 
 	"appserver/core"
 	"appserver/core/effects/config"
-	"appserver/core/effects/model"
 	"appserver/core/effects/tool"
 	"appserver/core/pure/redact"
 	"appserver/platform/httpclient"
@@ -67,17 +65,14 @@ func (i *Inspection) Layers() (files []string, err error) {
 	return files, err
 }
 
-// Models lists the models of a provider, with its key or the login of the user.
-func (i *Inspection) Models(ctx context.Context, provider string) ([]core.ListedModel, error) {
-	clients, err := providers(i.local, i.Network, &accounts{localHome: i.local}, &model.Windows{})
+// Probe requests the models of a provider, with its key or the login of the user.
+func (i *Inspection) Probe(ctx context.Context, provider string) (protocol.ModelProviderProbeResponse, error) {
+	c, err := openCatalog(i.local, i.Network)
 	if err != nil {
-		return nil, err
+		return protocol.ModelProviderProbeResponse{}, err
 	}
-	l, ok := clients[provider].(model.Lister)
-	if !ok {
-		return nil, fmt.Errorf("the provider %q has no list of models", provider)
-	}
-	return l.Models(ctx)
+	defer c.models.Close()
+	return c.Probe(ctx, &protocol.ModelProviderProbeParams{ModelProvider: provider})
 }
 
 // inspected names the inspection as an owner of connections to MCP servers.
@@ -85,7 +80,7 @@ const inspected = "inspection"
 
 // Servers starts the MCP servers of the configuration, waits for them until ctx is done, and ends them.
 func (i *Inspection) Servers(ctx context.Context) []protocol.McpServerStatus {
-	pool := newServers(i.local, shell(i.Config, i.Home), i.Network,
+	pool := newServers(i.local, shell(i.local.config, i.Home), i.Network,
 		newToolFiles(i.Home, func(string) bool { return true })).pool
 	pool.Open(inspected, definitions(i.Config, i.local.cwd), noObserver{})
 	statuses := pool.Status(ctx, inspected, "", false)
@@ -134,10 +129,11 @@ const minSecret = 6
 func (i *Inspection) Secrets() []string {
 	all := secretValues(os.Environ())
 	if c := i.Config; c != nil {
+		all = append(all, i.local.secrets()...)
 		for _, p := range c.ModelProviders {
-			key, _ := c.APIKey(p)
+			key, _ := c.KeyOf(p)
 			headers, _ := c.Headers(p)
-			all = slices.AppendSeq(append(all, key, p.BearerToken), maps.Values(headers))
+			all = slices.AppendSeq(append(all, key.Value, p.BearerToken), maps.Values(headers))
 			all = append(all, secretValues(pairsOf(p.QueryParams))...)
 		}
 		for _, m := range c.McpServers {

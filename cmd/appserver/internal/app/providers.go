@@ -1,64 +1,155 @@
 package app
 
 import (
-	"cmp"
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
+	"reflect"
+	"sync/atomic"
 
 	"go.uber.org/zap"
 
+	"appserver/core"
 	"appserver/core/effects/config"
 	"appserver/core/effects/model"
 	"appserver/core/effects/model/chat"
 	"appserver/core/effects/model/offline"
 	"appserver/core/effects/model/responses"
 	"appserver/platform/httpclient"
+	"appserver/protocol"
 )
 
-// models are the providers of a server and their lists of models.
+// models are the providers of a server and their lists of models. They follow the configuration: a provider whose
+// settings change gets a new client, and requests that are under way keep theirs. They implement engine.Model.
 type models struct {
-	router *model.Router
-	cache  *model.ModelCache
+	*localHome
+	network *httpclient.Environment
+	user    *accounts
+	cache   *model.ModelCache
+	windows *model.Windows
+	router  atomic.Pointer[model.Router]
+	// clients are those of the current configuration. Only follow uses them.
+	clients map[string]*providerClient
 }
 
-// openModels returns the models of all configured providers.
-func openModels(local *localHome, network *httpclient.Environment, user *accounts) (models, error) {
-	windows := &model.Windows{}
-	clients, err := providers(local, network, user, windows)
-	if err != nil {
-		return models{}, err
+// providerClient is a client with the settings that it was made from.
+type providerClient struct {
+	model.Provider
+	of         config.Provider
+	ofAccount  bool
+	superseded atomic.Bool
+}
+
+// openModels returns the models of all configured providers. It fails if the script of the provider offline cannot be
+// read.
+func openModels(local *localHome, network *httpclient.Environment, user *accounts) (*models, error) {
+	m := &models{localHome: local, network: network, user: user, windows: &model.Windows{}}
+	changes := func() uint64 { return user.changes.Load() + local.keys.Changes() }
+	m.cache = model.NewModelCache(nil, m.windows, changes)
+	m.follow(local.config.Current())
+	if failed, ok := m.clients[offline.Name].Provider.(*failingProvider); ok {
+		return nil, failed.reason
 	}
-	cache := model.NewModelCache(model.Listers(clients), windows, user.changes.Load)
-	return models{cache: cache, router: &model.Router{Providers: clients, Fallback: chat.Render,
-		Window: func(provider, name string) int64 { return cache.Answered(provider, name).Window }}}, nil
+	local.config.Changed = m.follow
+	return m, nil
 }
 
-// providers returns the clients of all configured providers. They note the windows that errors state.
-func providers(local *localHome, network *httpclient.Environment, user *accounts,
-	windows *model.Windows) (map[string]model.Provider, error) {
-	c, clients := local.config.Current(), map[string]model.Provider{}
+// follow makes the clients of a configuration. It keeps those of providers whose settings are the same.
+func (m *models) follow(c *config.Config) {
+	former := m.clients
+	m.clients = map[string]*providerClient{}
+	providers := map[string]model.Provider{}
 	for id, p := range c.ModelProviders {
-		if id == offline.Name {
-			continue
+		client := former[id]
+		if client == nil || !client.isOf(p, c.UsesAccount(p)) {
+			client = m.client(c, p)
 		}
-		key, err := c.APIKey(p)
-		headers, wrong := c.Headers(p)
-		clients[id] = model.NewClient(model.Endpoint{
-			Name: id, BaseURL: p.BaseURL, APIKey: key, Query: p.QueryParams, Headers: headers,
-			Transport: network.Transport(), Problem: cmp.Or(err, wrong),
-			IdleTimeout: p.StreamIdleTimeout, NotFound: wireAdvice(p), Identity: local.identity, Account: user.of(p),
-			Window:  func(name string, tokens int64) { windows.Learn(id, name, tokens) },
-			Learned: func(notice string) { local.log.Info("the form of requests changed", zap.String("notice", notice)) },
-			Extra:   extraOf(p.ExtraBody, p.MaxOutputTokens), ModelExtra: modelExtra(p),
-		}, wireOf(p))
+		m.clients[id], providers[id] = client, client.Provider
 	}
-	script, err := offlineScript(c.ModelProviders[offline.Name].Script, local.home)
+	m.router.Store(&model.Router{Providers: providers, Fallback: chat.Render,
+		Window: func(provider, name string) int64 { return m.cache.Answered(provider, name).Window }})
+	for id, old := range former {
+		if m.clients[id] != old {
+			old.supersede()
+			m.windows.Forget(id)
+		}
+	}
+	m.cache.Replace(model.Listers(providers))
+}
+
+// provider returns the client of a provider, or nil.
+func (m *models) provider(id string) model.Provider { return m.router.Load().Providers[id] }
+
+// isOf reports whether the client is that of a provider with these settings.
+func (p *providerClient) isOf(of config.Provider, ofAccount bool) bool {
+	return p.ofAccount == ofAccount && reflect.DeepEqual(p.of, of)
+}
+
+// supersede closes the idle connections of a client that gets no more requests.
+func (p *providerClient) supersede() {
+	p.superseded.Store(true)
+	if closer, ok := p.Provider.(interface{ Close() }); ok {
+		closer.Close()
+	}
+}
+
+// Stream implements engine.Model.
+func (m *models) Stream(ctx context.Context, p *core.Prompt, emit func(core.Piece)) (core.Answer, error) {
+	return m.router.Load().Stream(ctx, p, emit)
+}
+
+// Render implements engine.Model.
+func (m *models) Render(p *core.Prompt) (core.RenderedPrompt, error) {
+	return m.router.Load().Render(p)
+}
+
+// client returns a new client of a provider. It notes the windows that errors state.
+func (m *models) client(c *config.Config, p config.Provider) *providerClient {
+	client := &providerClient{of: p, ofAccount: c.UsesAccount(p)}
+	if p.ID == offline.Name {
+		client.Provider = m.offline(p)
+		return client
+	}
+	key, _ := c.APIKey(p) // the error is that of Authorize
+	headers, wrong := c.Headers(p)
+	endpoint := model.Endpoint{
+		Name: p.ID, BaseURL: p.BaseURL, APIKey: key, Query: p.QueryParams, Headers: headers,
+		Transport: m.network.Transport(), Problem: wrong,
+		IdleTimeout: p.StreamIdleTimeout, NotFound: wireAdvice(p), Identity: m.identity,
+		Window: func(name string, tokens int64) {
+			if !client.superseded.Load() {
+				m.windows.Learn(p.ID, name, tokens)
+			}
+		},
+		Learned: func(notice string) { m.log.Info("the form of requests changed", zap.String("notice", notice)) },
+		Extra:   extraOf(p.ExtraBody, p.MaxOutputTokens), ModelExtra: modelExtra(p),
+	}
+	if client.ofAccount {
+		endpoint.Account = providerAccount{m.user, p}
+	} else {
+		keys := providerKey{m.localHome, p}
+		endpoint.Account, endpoint.Rejected = keys, keys.rejected
+	}
+	client.Provider = model.NewClient(endpoint, wireOf(p))
+	return client
+}
+
+func (m *models) offline(p config.Provider) model.Provider {
+	script, err := offlineScript(p.Script, m.home)
 	if err != nil {
-		return nil, err
+		return &failingProvider{err}
 	}
-	clients[offline.Name] = offline.New(script)
-	return clients, nil
+	return offline.New(script)
+}
+
+// failingProvider is a provider whose settings cannot be used.
+type failingProvider struct{ reason error }
+
+// Stream returns the reason.
+func (p *failingProvider) Stream(context.Context, *core.Prompt, func(core.Piece)) (core.Answer, error) {
+	return core.Answer{}, &core.ModelError{Message: p.reason.Error(),
+		Info: protocol.CodexErrorInfo{Kind: protocol.ErrorOther}}
 }
 
 func extraOf(body config.ExtraBody, maxOutput *int64) model.Extra {

@@ -28,6 +28,7 @@ func (s *setup) Current() *engine.Scope {
 
 // scope returns the values of a configuration, and the ports that depend on it.
 func (s *setup) scope(c *config.Config) *engine.Scope {
+	prices := c.Reported(s.reportedPrices)
 	scope := &engine.Scope{
 		Persist:         c.History.SaveHistory,
 		RewriteOnUnload: c.Context.RewriteOnUnload,
@@ -38,10 +39,10 @@ func (s *setup) scope(c *config.Config) *engine.Scope {
 		ServerGrace:     c.McpStartupGrace,
 		Notify:          c.Notify,
 		Warnings:        c.Warnings, ConfigWarnings: c.ProjectWarnings, Deprecations: c.Deprecations(),
-		Prices: c,
+		Prices: prices,
 		CacheFacts: func(provider, model string) core.CacheFacts {
-			p := c.ProviderInfo(provider, model, 0)
-			return core.CacheFacts{Ratio: p.CachedPriceRatio, Retention: p.CacheRetention}
+			p := c.WithProviders(s.config.Current()).ProviderInfo(provider, model, 0)
+			return core.CacheFacts{Ratio: prices.CachedPriceRatio(provider, model), Retention: p.CacheRetention}
 		},
 		Servers: func(cwd string) []mcp.Definition { return definitions(s.config.Latest(c), cwd) },
 		Turns:   turns{s, c},
@@ -57,6 +58,11 @@ func (s *setup) scope(c *config.Config) *engine.Scope {
 		return settings, s.scope(next), nil
 	}
 	return scope
+}
+
+// reportedPrices returns the prices that a provider reports for a model, as far as its list is known.
+func (s *setup) reportedPrices(provider, model string) *core.ModelPrices {
+	return s.models.Model(provider, model).Prices
 }
 
 // joined returns the settings and the configuration of a loaded thread after another client's thread/resume. The params

@@ -82,6 +82,7 @@ type process struct {
 	unwatch func()
 	// joined is nil if the threads are in files.
 	joined *fleet.Service
+	work   *clientWork
 }
 
 // stopReasons returns a channel that receives a reason to stop: a signal, or the exit of the parent process.
@@ -163,6 +164,7 @@ func (p *process) close(listeners []clientListener) error {
 	err := stopListening(listeners)
 	p.server.StopIntake()
 	p.settings.models.Close()
+	p.work.close()
 	p.unwatch()
 	quiesce, done := context.WithTimeout(ctx, quiesceTime)
 	defer done()

@@ -72,6 +72,7 @@ func (s *setup) Start(p *protocol.ThreadStartParams) (engine.Template, error) {
 // modelOf returns the model of a new thread, or nil for the configured one. If the thread names only a provider that
 // has none, it is one that the provider lists.
 func (s *setup) modelOf(c *config.Config, p *protocol.ThreadStartParams) *string {
+	c = c.WithProviders(s.config.Current())
 	provider := c.ModelProvider
 	protocol.Override(&provider, p.ModelProvider)
 	if p.Model != nil || c.HasModel(provider) || c.Ready(provider) != nil {

@@ -21,10 +21,12 @@ import (
 	"appserver/core"
 	"appserver/core/effects/config"
 	"appserver/core/effects/model"
+	"appserver/core/effects/providerkey"
 	"appserver/core/effects/token"
 	"appserver/core/engine"
 	"appserver/core/pure/patch"
 	"appserver/platform/httpclient"
+	"appserver/platform/vault"
 	"appserver/protocol"
 	"appserver/rollout"
 	"appserver/schema/conform"
@@ -154,7 +156,8 @@ func unconfinedSetup(live *config.Live, home, cwd string) *setup {
 	identity := &model.Identity{}
 	return &setup{
 		localHome: &localHome{config: live, home: home, cwd: cwd, rollouts: rollout.NewStore(rollout.OS(), home),
-			identity: identity, account: openAccount(live, home, identity), log: zap.NewNop()},
+			identity: identity, account: openAccount(live, home, identity), keys: providerkey.New(home, vault.File),
+			log: zap.NewNop()},
 		models: &model.ModelCache{}, skills: &skills{home: home},
 		confinement: unconfined, confinesReading: func(bool) bool { return true }}
 }
@@ -166,11 +169,11 @@ func assemblyOf(t *testing.T, settings *setup, threads *openedStore, ports engin
 	models, err := openModels(settings.localHome, httpclient.New(os.Getenv), user)
 	require.NoError(t, err)
 	ports.Threads, ports.Config, ports.Defaults = threads.threads, settings, settings
-	ports.Model, ports.Tokens = models.router, token.New()
+	ports.Model, ports.Tokens = models, token.New()
 	ports.Tools, ports.Outbox, ports.Clients, ports.Log = fakeTools{}, outboxOf(srv), clientsOf(srv), settings.log
 	ports.Version, ports.CompletedFloor = protocol.Level, c.Compat.TurnCompletedFloor
-	return assembly{settings: settings, server: srv, accounts: user, host: hostOf(srv, settings, nil), threads: threads,
-		ports: ports}
+	return assembly{settings: settings, server: srv, accounts: user, keys: &providerKeys{settings.localHome, srv},
+		host: hostOf(srv, settings, nil), threads: threads, ports: ports}
 }
 
 // openThreads opens the threads of the home, or those of its database.

@@ -19,6 +19,9 @@ type turns struct {
 	config *config.Config
 }
 
+// latest returns the configuration of the thread with the current providers.
+func (t turns) latest() *config.Config { return t.config.WithProviders(t.setup.config.Current()) }
+
 // Permissions returns the permissions that a turn/start names, or nil. Settings are those of the thread, with
 // the directory of the turn.
 func (t turns) Permissions(p *protocol.TurnStartParams, settings core.Settings) (*core.Permissions, error) {
@@ -34,7 +37,7 @@ func (t turns) Permissions(p *protocol.TurnStartParams, settings core.Settings) 
 // Env returns the environment of a turn with these settings. If the provider is not ready, or turns do
 // not run in the directory, it returns the environment and an error.
 func (t turns) Env(settings core.Settings) (core.TurnEnv, error) {
-	s, c := t.setup, t.config
+	s, c := t.setup, t.latest()
 	if _, err := c.Provider(settings.Provider); err != nil {
 		return core.TurnEnv{}, err
 	}
@@ -52,9 +55,11 @@ func (t turns) Env(settings core.Settings) (core.TurnEnv, error) {
 		date, zone = "", ""
 	}
 	enforced := s.confinement().Enforced
+	provider := c.ProviderInfo(settings.Provider, settings.Model, listed.Window)
+	provider.CachedPriceRatio = c.Reported(s.reportedPrices).CachedPriceRatio(settings.Provider, settings.Model)
 	return core.TurnEnv{
 		Shell: workspace.Shell(os.Getenv), Date: date, Timezone: zone, Instructions: files,
-		Provider:   c.ProviderInfo(settings.Provider, settings.Model, listed.Window),
+		Provider:   provider,
 		Compaction: c.CompactionOf(settings.Provider, settings.Model, listed.Window),
 		Economy:    c.Context.Economy.Rules(),
 		MaxTurns:   c.History.MaxSize, Enforced: enforced, ConfinesReading: s.confinesReading(enforced),
@@ -67,7 +72,7 @@ func (t turns) Env(settings core.Settings) (core.TurnEnv, error) {
 // capabilities returns the capabilities of a model, with the skills of the working directory. The warnings name
 // skills that a link leads out of the repository.
 func (t turns) capabilities(settings core.Settings, model core.ListedModel) (_ core.Capabilities, warnings []string) {
-	capabilities := t.config.Capabilities(settings.Provider, settings.Model, model)
+	capabilities := t.latest().Capabilities(settings.Provider, settings.Model, model)
 	found, problems := t.setup.skills.of(t.config, settings.Cwd)
 	for _, p := range problems {
 		if p.Outside {
@@ -123,7 +128,7 @@ func (t turns) Skills(cwd string, input []protocol.UserInput) []core.SkillText {
 // listed returns the facts about the model from its provider's list. It awaits the first list of a local provider.
 // If no window is known, it requests the list of another provider for the next turn.
 func (t turns) listed(settings core.Settings) core.ListedModel {
-	c, models := t.config, t.setup.models
+	c, models := t.latest(), t.setup.models
 	if c.Ready(settings.Provider) != nil {
 		return core.ListedModel{}
 	}

@@ -11,5 +11,6 @@
 //
 // proxy starts one goroutine, which copies the input to the socket. It ends with the process, because the
 // input may never end. web starts one goroutine, which waits for the program that opens a browser. It ends
-// with that program or with the process.
+// with that program or with the process. login starts one for the browser in the same way, and one that reads a key
+// from the terminal. The latter ends with the line, or with the process after a signal.
 package cli

@@ -24,13 +24,15 @@ type loginCall struct {
 
 	withKey, device  bool
 	issuer, clientID string
+	key              keyCall
 }
 
 // login signs the user in, or states the login.
 func (c commands) login() cmdline.Command {
 	return cmdline.Command{Name: "login", Doc: "sign in with ChatGPT or an API key; login status states the login",
 		Args: "[status]", Group: groupStart, Define: c.defineLogin,
-		Text: "Without flags, it signs in with ChatGPT in the browser. login status fails without a login. logout removes it."}
+		Text: "Without flags, it signs in with ChatGPT in the browser. login status fails without a login. logout removes it. " +
+			"With --provider, they concern the key of a model provider: login reads it from a pipe, or asks for it on a terminal."}
 }
 
 func (c commands) defineLogin(flags *flag.FlagSet) cmdline.Run {
@@ -43,22 +45,33 @@ func (c commands) defineLogin(flags *flag.FlagSet) cmdline.Run {
 		return errors.New("a key in the arguments is visible to other programs: pipe it to appserver login --with-api-key")
 	})
 	c.options.DefineShared(flags)
-	return func(args []string) (err error) {
-		if len(args) > 0 && call.withKey {
-			return app.UsageError{Err: errors.New("--with-api-key reads the key from a pipe, and takes no argument: " +
-				"printenv OPENAI_API_KEY | appserver login --with-api-key")}
-		}
-		if len(args) > 0 && args[0] != "status" {
-			return app.UsageError{Err: fmt.Errorf("unexpected argument %q", args[0])}
-		}
-		if call.account, err = app.NewUserAccount(c.options, call.issuer, call.clientID); err != nil {
-			return err
-		}
-		if len(args) > 0 {
-			return call.status()
-		}
-		return call.login()
+	call.key.define(flags)
+	flags.BoolVar(&call.key.allowHTTP, "allow-http", false,
+		"permit that the key goes without encryption to a provider with http on another machine")
+	return func(args []string) error { return call.run(c.options, args) }
+}
+
+// run runs the command with its arguments.
+func (c *loginCall) run(o *app.Options, args []string) (err error) {
+	status := len(args) > 0 && args[0] == "status"
+	switch {
+	case len(args) > 0 && c.withKey:
+		return app.UsageError{Err: errors.New("--with-api-key reads the key from a pipe, and takes no argument: " +
+			"printenv OPENAI_API_KEY | appserver login --with-api-key")}
+	case len(args) > 0 && !status:
+		return app.UsageError{Err: fmt.Errorf("unexpected argument %q", args[0])}
+	case c.key.provider != "":
+		return c.key.login(c.Streams, o, status, c.device || c.issuer != "" || c.clientID != "")
+	case c.key.allowHTTP:
+		return app.UsageError{Err: errors.New("--allow-http is for a key: add --provider NAME")}
 	}
+	if c.account, err = app.NewUserAccount(o, c.issuer, c.clientID); err != nil {
+		return err
+	}
+	if status {
+		return c.status()
+	}
+	return c.login()
 }
 
 // login signs in, in the way that the flags select.
@@ -164,12 +177,19 @@ func masked(key string) string {
 	return "***" + key[len(key)-4:]
 }
 
-// logout removes the login.
+// logout removes the login, or the key of a provider.
 func (c commands) logout() cmdline.Command {
-	return cmdline.Command{Name: "logout", Doc: "remove the login, and revoke its tokens", Group: groupSetUp,
-		Define: func(flags *flag.FlagSet) cmdline.Run {
+	return cmdline.Command{Name: "logout", Doc: "remove the login, and revoke its tokens; with --provider, remove a key",
+		Group: groupSetUp, Define: func(flags *flag.FlagSet) cmdline.Run {
+			var key keyCall
 			c.options.DefineShared(flags)
-			return func([]string) error { return c.removeLogin() }
+			key.define(flags)
+			return func([]string) error {
+				if key.provider != "" {
+					return key.logout(c.Streams, c.options)
+				}
+				return c.removeLogin()
+			}
 		}}
 }
 

@@ -132,8 +132,13 @@ func (c *rolloutCall) noteDatabase(row rolloutRow) {
 }
 
 func (c *rolloutCall) config() (*config.Config, error) {
-	return config.Load(config.Source{Home: c.home, System: config.SystemFile, Overrides: c.Overrides,
-		Provider: c.Provider, Getenv: os.Getenv})
+	typed := func() []string { return nil }
+	conf, err := config.Load(config.Source{Home: c.home, System: config.SystemFile, Overrides: c.Overrides,
+		Provider: c.Provider, Getenv: os.Getenv, Ports: config.Ports{Secrets: func() []string { return typed() }}})
+	if err == nil {
+		typed = app.TypedKeys(c.home, conf)
+	}
+	return conf, err
 }
 
 // store returns the store of the home with a rollout, so that the locks of that home apply.

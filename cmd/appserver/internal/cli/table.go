@@ -50,7 +50,7 @@ func Program(s app.Streams, o *app.Options) *cmdline.Program {
 		}}
 	p.Root = cmdline.Command{Name: "appserver", Text: rootText, Define: c.serveRoot, Prepare: app.WithWebAddress}
 	p.Root.Commands = []cmdline.Command{
-		c.login(), c.web(), c.context(), c.doctor(), c.thread(), c.rollout(), c.store(), c.mcp(), c.logout(),
+		c.login(), c.models(), c.web(), c.context(), c.doctor(), c.thread(), c.rollout(), c.store(), c.mcp(), c.logout(),
 		p.HelpCommand(groupHelp), c.version(), p.CompletionCommand(groupHelp), p.ManualCommand(groupHelp, manualPage),
 		c.appServer(), c.proxy(), c.generateSchema(), c.generateTS(), p.CompleteCommand(),
 	}

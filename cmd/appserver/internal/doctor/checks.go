@@ -32,7 +32,7 @@ type Screen struct{ Columns, Rows int }
 // Checks returns the checks of a home in the order of the report.
 func Checks(i *app.Inspection, screen Screen) []Check {
 	s := &subject{Inspection: i, getenv: os.Getenv, screen: screen}
-	s.probe = s.listModels
+	s.probe = s.ask
 	return []Check{
 		{"program", s.program}, {"home", s.home}, {"index", s.index}, {"configuration", s.configuration},
 		{"sandbox", s.sandbox}, {"git", s.git}, {"shell", s.shell}, {"provider", s.providers}, {"mcp", s.servers},

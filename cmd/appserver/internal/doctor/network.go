@@ -7,8 +7,6 @@ import (
 	"io/fs"
 	"maps"
 	"net"
-	"net/http"
-	"net/url"
 	"slices"
 	"strings"
 	"time"
@@ -16,7 +14,6 @@ import (
 	"appserver/cmd/appserver/internal/app"
 	"appserver/cmd/appserver/internal/termtext"
 	"appserver/core/effects/config"
-	"appserver/core/effects/model"
 	"appserver/protocol"
 	"appserver/server/web"
 )
@@ -69,49 +66,38 @@ func (s *subject) provider(ctx context.Context, id string) Result {
 	return s.probe(ctx, id)
 }
 
-// credentials names the source of the credentials of a provider.
-func (s *subject) credentials(p config.Provider) string {
+// ask probes a provider as model/provider/probe does. It implements Prober.
+func (s *subject) ask(ctx context.Context, id string) Result {
+	p, err := s.Probe(ctx, id)
 	switch {
-	case s.Config.UsesAccount(p) && !s.Config.HasOwnKey(p):
-		return "the login"
-	case p.EnvKey != "" && s.getenv(p.EnvKey) != "":
-		return "the key of " + p.EnvKey
-	case p.BearerToken != "":
-		return "the key in the configuration"
-	case s.Config.UsesAccount(p):
-		return "the login or a key of its own"
+	case err != nil:
+		return problem("provider", "correct [model_providers."+id+"] in config.toml", "%v", err)
+	case p.Problem != nil && p.Problem.Kind == protocol.ProbeNoModelServer && !p.Local:
+		return ok("provider", "%s has no list of models, so its key was not tried", id)
+	case p.Problem != nil:
+		action := "see docs/providers.md"
+		if p.Problem.Advice != nil {
+			action = *p.Problem.Advice
+		}
+		return problem("provider", action, "%s: %s", id, p.Problem.Message)
 	}
-	return "no key"
+	return ok("provider", "%s at %s lists %s (%s)", id, *p.BaseURL, termtext.Counted(p.ModelCount, "model"),
+		keyText(p.Key))
 }
 
-// listModels lists the models of a provider. It implements Prober.
-func (s *subject) listModels(ctx context.Context, id string) Result {
-	p := s.Config.ModelProviders[id]
-	at, with := hostOf(p.BaseURL), s.credentials(p)
-	models, err := s.Models(ctx, id)
-	switch status := model.StatusOf(err); {
-	case err == nil:
-		return ok("provider", "%s at %s accepts %s and lists %s", id, at, with, termtext.Counted(len(models), "model"))
-	case status == http.StatusUnauthorized || status == http.StatusForbidden:
-		return problem("provider", "set a valid key, or run appserver login", "%s at %s refuses %s (status %d)", id, at, with, status)
-	case status == http.StatusNotFound || status == http.StatusMethodNotAllowed:
-		return ok("provider", "%s at %s responds, but has no list of models, so the key was not tried", id, at)
-	case status > 0:
-		return warn("provider", "try again later", "%s at %s responds with status %d", id, at, status)
-	case errors.Is(err, context.DeadlineExceeded):
-		return problem("provider", "check the network, the proxy, and base_url", "%s at %s did not respond in time", id, at)
+// keyText describes a key without its value.
+func keyText(k protocol.ModelProviderKey) string {
+	switch k.Source {
+	case protocol.KeyStored:
+		return "with the key that was typed for it"
+	case protocol.KeyEnvironment:
+		return "with the key of " + *k.EnvKey
+	case protocol.KeyConfiguration:
+		return "with the key in the configuration"
+	case protocol.KeyLogin:
+		return "with the login"
 	}
-	return problem("provider", "check the network, the proxy, and base_url; start the server of models if it is on this machine",
-		"%s at %s cannot be reached: %v", id, at, err)
-}
-
-// hostOf returns the scheme and the host of an address, which may have a password.
-func hostOf(address string) string {
-	u, err := url.Parse(address)
-	if err != nil || u.Host == "" {
-		return "an address that is not valid"
-	}
-	return u.Scheme + "://" + u.Host
+	return "without a key"
 }
 
 // startTime bounds the start of MCP servers. Their end takes some time of the report, too.
