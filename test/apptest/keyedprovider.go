@@ -52,7 +52,7 @@ func (p *KeyedProvider) serve(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(http.StatusUnauthorized)
 		fmt.Fprintf(w, `{"error":{"message":"Incorrect API key provided: %s"}}`, key)
 	case r.Method == http.MethodGet:
-		fmt.Fprint(w, `{"data":[{"id":"keyed-model","context_length":50000}]}`)
+		fmt.Fprint(w, `{"object":"list","data":[{"id":"keyed-model","object":"model","context_length":50000}]}`)
 	default:
 		w.Header().Set("Content-Type", "text/event-stream")
 		TextAnswer("fine")(w)

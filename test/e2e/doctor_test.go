@@ -150,14 +150,14 @@ func TestDoctorProbesTheProvider(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, gone.Close())
 	for _, c := range []struct{ url, key, status, detail string }{
-		{provider.URL + "/v1", key, "ok", "accepts the key of SOME_KEY and lists 2 models"},
-		{provider.URL + "/v1", "sk-wrong-key-1234567890", "problem", "refuses the key of SOME_KEY (status 401)"},
+		{provider.URL + "/v1", key, "ok", "accepts the key of SOME_KEY; 3 models can be used"},
+		{provider.URL + "/v1", "sk-wrong-key-1234567890", "problem", "rejects the key in SOME_KEY (401)"},
 		{provider.URL + "/v1", "", "problem", "SOME_KEY"},
-		{provider.URL + "/without", key, "ok", "has no list of models"},
-		{provider.URL + "/busy", key, "warning", "status 503"},
-		{"http://user:hidden-password@" + strings.TrimPrefix(provider.URL, "http://") + "/busy", key, "warning", "status 503"},
-		{"http://" + gone.Addr().String(), key, "problem", "cannot be reached"},
-		{provider.URL + "/silent", key, "problem", "did not respond in time"},
+		{provider.URL + "/without", key, "ok", "1 model can be used"},
+		{provider.URL + "/busy", key, "warning", "503"},
+		{"http://user:hidden-password@" + strings.TrimPrefix(provider.URL, "http://") + "/busy", key, "warning", "503"},
+		{"http://" + gone.Addr().String(), key, "problem", "nothing listens on"},
+		{provider.URL + "/silent", key, "problem", "did not answer within"},
 	} {
 		home := doctorHome(t, fmt.Sprintf("model_provider = \"mine\"\nmodel = \"m\"\n[model_providers.mine]\nname = \"Mine\"\nbase_url = %q\nenv_key = \"SOME_KEY\"\n", c.url))
 		begin := time.Now()

@@ -39,8 +39,8 @@ func TestFolderIsCompletedAndInspected(t *testing.T) {
 	} {
 		require.ElementsMatch(t, want, texts(inspect(typed).Get("completions")), typed)
 	}
-	require.Equal(t, []string{filepath.Join(user, "Elsewhere"), filepath.Join(user, "Projects")},
-		texts(inspect("~/").Get("completions")))
+	require.Subset(t, texts(inspect("~/").Get("completions")),
+		[]string{filepath.Join(user, "Elsewhere"), filepath.Join(user, "Projects")})
 	require.Equal(t, user, inspect("~").Get("path").Str)
 
 	got := inspect("~/Projects/parser/sub")

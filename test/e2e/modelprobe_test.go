@@ -54,7 +54,7 @@ func TestAProbeDescribesALocalServer(t *testing.T) {
 	c.Initialize()
 	r := probe(c, apptest.Object{"modelProvider": "ollama"})
 	require.Equal(t, ollama.URL+"/v1", r.Get("baseUrl").Str)
-	require.JSONEq(t, `{"needed":false,"present":false,"accepted":null,"source":null,"envKey":null}`, r.Get("key").Raw)
+	require.JSONEq(t, `{"needed":false,"present":false,"accepted":null,"source":"none","envKey":null}`, r.Get("key").Raw)
 	require.True(t, r.Get("reachable").Bool())
 	require.True(t, r.Get("local").Bool())
 	require.EqualValues(t, 2, r.Get("modelCount").Int())
@@ -180,7 +180,7 @@ func TestAProbeFindsOutAboutTheKey(t *testing.T) {
 		message, advice string
 	}{
 		"accepted":                   {closed, right, false, "true", true, "true", "", "", ""},
-		"rejected":                   {closed, wrong, true, "true", true, "false", "keyRejected", "rejects the key in MY_KEY (401)", "set MY_KEY to a valid key"},
+		"rejected":                   {closed, wrong, true, "true", true, "false", "keyRejected", "rejects the key in MY_KEY (401)", "set MY_KEY in the environment"},
 		"a list for everyone":        {public, wrong, false, "true", true, "null", "", "", ""},
 		"rejected by the model only": {public, wrong, true, "true", true, "false", "keyRejected", "rejects the key in MY_KEY (401)", "MY_KEY"},
 		"accepted by the model":      {public, right, true, "true", true, "true", "", "", ""},
@@ -194,7 +194,7 @@ func TestAProbeFindsOutAboutTheKey(t *testing.T) {
 			require.Equal(t, tt.present, key.Get("present").Bool())
 			require.Equal(t, tt.accepted, key.Get("accepted").Raw, r.Raw)
 			require.Equal(t, "MY_KEY", key.Get("envKey").Str)
-			require.Equal(t, "environment", key.Get("source").Str)
+			require.Equal(t, map[bool]string{true: "environmentVariable", false: "none"}[tt.present], key.Get("source").Str)
 			require.Equal(t, tt.kind, r.Get("problem.kind").Str, r.Raw)
 			require.Contains(t, r.Get("problem.message").Str, tt.message)
 			require.Contains(t, r.Get("problem.advice").Str, tt.advice)

@@ -53,7 +53,7 @@ export class ModelStore {
 	/** login is a login that waits for the user, or null. */
 	readonly login = signal<LoginAccountResponse | null>(null);
 	readonly loginFailure = signal("");
-	/** problem says why new threads have no model, or is empty. It is null until that is known. */
+	/** problem is the reason why new threads have no model, or empty. It is null until that is known. */
 	readonly problem = computed<string | null>(() => {
 		const own = this.providers.value.find((p) => p.id === this.defaultProvider.value);
 		if (this.defaultProvider.value === "") return null;
@@ -92,8 +92,8 @@ export class ModelStore {
 	async find(): Promise<void> {
 		this.found.value = null;
 		const list = await this.call("model/list", { findLocal: true }).catch(() => ({ data: [] as Model[] }));
-		const local = new Set(this.providers.value.filter((p) => isLoopback(p.baseUrl)).map((p) => p.id));
-		this.found.value = list.data.filter((m) => m.available === true && local.has(m.modelProvider));
+		const local = new Set(this.providers.value.filter((p) => p.id !== openai && isLoopback(p.baseUrl)).map((p) => p.id));
+		this.found.value = list.data.filter((m) => m.available === true && !m.hidden && local.has(m.modelProvider));
 	}
 
 	/** choose tests a model of a provider, and uses it for new threads if it answers. Null is a model that fits. */
@@ -120,9 +120,9 @@ export class ModelStore {
 		if (this.outcomes.value.get(preset.id)?.state === "testing") await this.choose(preset.id, null);
 	}
 
-	/** define writes the address of a provider that the server does not know. */
+	/** define writes the address of a provider, unless the server knows it. */
 	private async define({ id, name, baseUrl }: Preset): Promise<void> {
-		if (this.providers.value.some((p) => p.id === id) || baseUrl === "") return;
+		if (baseUrl === "" || this.providers.value.find((p) => p.id === id)?.baseUrl === baseUrl) return;
 		const keyPath = `model_providers.${JSON.stringify(id)}`;
 		await this.call("config/value/write", {
 			keyPath, value: { name, base_url: baseUrl, wire_api: "chat" }, mergeStrategy: "upsert",

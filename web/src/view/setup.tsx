@@ -33,7 +33,12 @@ export function Welcome({ problem }: { problem: string }) {
 	return (
 		<div class="welcome scroll">
 			<h2>{problem ? "Choose a model" : "The model is ready"}</h2>
-			{problem && <p class="faint">{visible(problem)}</p>}
+			{problem && (
+				<details class="faint">
+					<summary>New threads use {nameOf(store.defaultProvider.value)}, which cannot be used yet.</summary>
+					<p>{visible(problem)}</p>
+				</details>
+			)}
 			<Setup />
 		</div>
 	);

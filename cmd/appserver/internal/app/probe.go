@@ -245,10 +245,10 @@ func (p *probe) advice(kind string) string {
 
 // keyAdvice returns the ways to another key.
 func (p *probe) keyAdvice() string {
-	if p.config.UsesAccount(p.provider) {
-		return "sign in with `appserver login`, or with account/login/start"
-	}
 	ways := fmt.Sprintf("type a key with `appserver login --provider %s`, or with modelProvider/key/write", p.provider.ID)
+	if p.config.UsesAccount(p.provider) {
+		ways = "sign in with `appserver login`, or with account/login/start"
+	}
 	if env := p.response.Key.EnvKey; env != nil {
 		ways += fmt.Sprintf(", or set %s in the environment of the server, and restart it%s", *env,
 			after(". ", p.provider.EnvKeyInstructions))

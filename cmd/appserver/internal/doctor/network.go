@@ -69,35 +69,40 @@ func (s *subject) provider(ctx context.Context, id string) Result {
 // ask probes a provider as model/provider/probe does. It implements Prober.
 func (s *subject) ask(ctx context.Context, id string) Result {
 	p, err := s.Probe(ctx, id)
-	switch {
-	case err != nil:
+	if err != nil {
 		return problem("provider", "correct [model_providers."+id+"] in config.toml", "%v", err)
-	case p.Problem != nil && p.Problem.Kind == protocol.ProbeNoModelServer && !p.Local:
-		return ok("provider", "%s has no list of models, so its key was not tried", id)
-	case p.Problem != nil:
-		action := "see docs/providers.md"
-		if p.Problem.Advice != nil {
-			action = *p.Problem.Advice
-		}
-		return problem("provider", action, "%s: %s", id, p.Problem.Message)
 	}
-	return ok("provider", "%s at %s lists %s (%s)", id, *p.BaseURL, termtext.Counted(p.ModelCount, "model"),
-		keyText(p.Key))
+	if p.Problem == nil {
+		verb := "answers with"
+		if p.Key.Accepted != nil && *p.Key.Accepted {
+			verb = "accepts"
+		}
+		return ok("provider", "%s at %s %s %s; %s can be used", id, *p.BaseURL, verb, keyText(p.Key),
+			termtext.Counted(p.ModelCount, "model"))
+	}
+	report, action := problem, "see docs/providers.md"
+	if kind := p.Problem.Kind; kind == protocol.ProbeNoModelServer || kind == protocol.ProbeFailed {
+		report, action = warn, "try again later" // turns may work
+	}
+	if p.Problem.Advice != nil {
+		action = *p.Problem.Advice
+	}
+	return report("provider", action, "%s: %s", id, p.Problem.Message)
 }
 
 // keyText describes a key without its value.
 func keyText(k protocol.ModelProviderKey) string {
 	switch k.Source {
 	case protocol.KeyStored:
-		return "with the key that was typed for it"
+		return "the key that was typed for it"
 	case protocol.KeyEnvironment:
-		return "with the key of " + *k.EnvKey
+		return "the key of " + *k.EnvKey
 	case protocol.KeyConfiguration:
-		return "with the key in the configuration"
+		return "the key in the configuration"
 	case protocol.KeyLogin:
-		return "with the login"
+		return "the login"
 	}
-	return "without a key"
+	return "no key"
 }
 
 // startTime bounds the start of MCP servers. Their end takes some time of the report, too.
