@@ -138,6 +138,8 @@ func TestReferenceSchemaAcceptsSession(t *testing.T) {
 	c.Call("config/value/write", apptest.Object{"keyPath": "tui.theme", "value": "dark", "mergeStrategy": "replace"})
 	c.Call("config/batchWrite",
 		apptest.Object{"edits": []apptest.Object{{"keyPath": "tui.theme", "value": nil, "mergeStrategy": "upsert"}}})
+	c.Call("modelProvider/config/write", apptest.Object{"settings": apptest.Object{"type": "customGateway",
+		"name": "Gateway", "baseUrl": "https://gateway.example/v1", "envKey": "GATEWAY_KEY"}})
 	proposing := c.StartThread(apptest.Object{"ephemeral": true})
 	c.Call("turn/start", apptest.Object{"threadId": proposing, "input": apptest.TextInput("propose"),
 		"collaborationMode": apptest.Object{"mode": "plan", "settings": apptest.Object{"model": "offline"}}})
