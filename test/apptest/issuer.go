@@ -39,6 +39,8 @@ type Issuer struct {
 	Deny string
 	// Limits are headers of responses.
 	Limits map[string]string
+	// Refusal returns the document by which the token endpoint refuses a request with this secret; nil refuses none.
+	Refusal func(secret string) any
 	// BeforeRefresh is called before a refresh is answered; nil is not called.
 	BeforeRefresh func()
 
@@ -283,7 +285,14 @@ func (s *Issuer) token(w http.ResponseWriter, r *http.Request) {
 		_ = r.ParseForm()
 		form.Grant, form.Code, form.Verifier = r.Form.Get("grant_type"), r.Form.Get("code"), r.Form.Get("code_verifier")
 	}
-	if form.Grant == "refresh_token" {
+	s.mu.Lock()
+	refusal := s.Refusal
+	s.mu.Unlock()
+	switch {
+	case refusal != nil:
+		s.send(w, http.StatusBadRequest, refusal(form.Refresh+form.Code))
+		return
+	case form.Grant == "refresh_token":
 		s.renew(w, form.Refresh)
 		return
 	}
@@ -358,6 +367,13 @@ func (s *Issuer) accepts(r *http.Request) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return !s.RejectAll && token != "" && (s.access[token] || token == s.Key)
+}
+
+// Refuse sets Refusal.
+func (s *Issuer) Refuse(refusal func(secret string) any) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.Refusal = refusal
 }
 
 // Reject sets RejectAll.

@@ -186,8 +186,8 @@ func (a *Account) put(ctx context.Context, l *Login) (previous *Login, err error
 	return previous, err
 }
 
-// Logout removes the login, and revokes its tokens. It reports whether there was one. A revocation that fails changes
-// nothing: the tokens are removed all the same.
+// Logout removes the login, also the stored one below that of a client, and revokes the stored tokens. It reports
+// whether there was one. A revocation that fails changes nothing: the tokens are removed all the same.
 func (a *Account) Logout(ctx context.Context) (bool, error) {
 	a.CancelAttempt("")
 	a.mu.Lock()
@@ -202,7 +202,7 @@ func (a *Account) Logout(ctx context.Context) (bool, error) {
 	if err != nil {
 		return client != nil, err
 	}
-	if stored != nil && client == nil {
+	if stored != nil {
 		a.revoke(ctx, stored)
 	}
 	return removed || client != nil, nil

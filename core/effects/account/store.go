@@ -39,6 +39,9 @@ type Store struct {
 	ring  *keyring.Service
 	entry string
 
+	// changing is held during a change of a login in memory.
+	changing sync.Mutex
+
 	mu sync.Mutex
 	// memory is the login of the mode Ephemeral.
 	memory *Login
@@ -115,10 +118,11 @@ func (s *Store) Update(ctx context.Context, change func(stored *Login) (*Login, 
 	return next, nil
 }
 
-// lock acquires the locks of the home, unless logins are in memory.
+// lock acquires the locks of the home, or the one of the memory.
 func (s *Store) lock(ctx context.Context) (unlock func(), err error) {
 	if s.mode == Ephemeral {
-		return func() {}, nil
+		s.changing.Lock()
+		return s.changing.Unlock, nil
 	}
 	return s.file.lock(ctx, commitLocks...)
 }
@@ -155,6 +159,11 @@ func (s *Store) save(l *Login) error {
 
 // Remove removes the login from each place, and reports whether there was one. A file that cannot be read remains.
 func (s *Store) Remove(ctx context.Context) (bool, error) {
+	lock, err := s.lock(ctx)
+	if err != nil {
+		return false, err
+	}
+	defer lock()
 	if s.mode == Ephemeral {
 		s.mu.Lock()
 		defer s.mu.Unlock()
@@ -162,11 +171,6 @@ func (s *Store) Remove(ctx context.Context) (bool, error) {
 		s.memory = nil
 		return had, nil
 	}
-	lock, err := s.lock(ctx)
-	if err != nil {
-		return false, err
-	}
-	defer lock()
 	inRing := false
 	if s.mode != File {
 		if inRing, err = s.ring.Remove(s.entry); err != nil && (s.mode == Keyring || !errors.Is(err, keyring.ErrNone)) {

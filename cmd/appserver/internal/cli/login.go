@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"flag"
@@ -74,12 +73,12 @@ func Login(args []string, s app.Streams, o *app.Options) error {
 
 // login signs in, in the way that the flags select.
 func (c *loginCall) login() error {
+	if c.withKey {
+		return c.readKey(context.Background()) // an interrupt ends the program, as nothing has to be undone
+	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	switch {
-	case c.withKey:
-		return c.readKey(ctx)
-	case c.device:
+	if c.device {
 		return c.withDevice(ctx)
 	}
 	at, err := c.account.BeginBrowser("cli", "codex_cli_rs")
@@ -126,11 +125,13 @@ func (c *loginCall) readKey(ctx context.Context) error {
 		}
 	}
 	fmt.Fprintln(c.Err, "Reading API key from stdin...")
-	text, err := io.ReadAll(bufio.NewReader(io.LimitReader(c.In, maxKey)))
-	if err != nil {
+	text, err := io.ReadAll(io.LimitReader(c.In, maxKey+1))
+	switch {
+	case err != nil:
 		return fmt.Errorf("the key cannot be read: %w", err)
-	}
-	if strings.TrimSpace(string(text)) == "" {
+	case len(text) > maxKey:
+		return fmt.Errorf("standard input has more than %d bytes, which is no API key", maxKey)
+	case strings.TrimSpace(string(text)) == "":
 		return errors.New("no API key came from standard input")
 	}
 	if err := c.account.SetKey(ctx, string(text)); err != nil {
