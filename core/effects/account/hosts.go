@@ -71,15 +71,12 @@ func (h Hosts) check(u *url.URL) error {
 		"it, add %q to %s in your config.toml", shown(u.Host), net.JoinHostPort(shown(host), port), Setting)}
 }
 
-// checkProxy rejects a proxy that the user has not permitted.
+// checkProxy rejects a proxy that the user has not permitted. It is a host and a port, or "".
 func (h Hosts) checkProxy(proxy, variable string) error {
 	if proxy == "" {
 		return nil
 	}
 	host, port := splitHost(proxy)
-	if !strings.Contains(proxy, ":") || strings.HasSuffix(proxy, "]") {
-		port = "80"
-	}
 	if h.has(host, port) {
 		return nil
 	}
