@@ -35,6 +35,8 @@ type Issuer struct {
 	RejectAll bool
 	// Pending is the number of times that a device code is not entered yet.
 	Pending int
+	// Failing is the number of times that the endpoint for device codes answers with the status 503.
+	Failing int
 	// Deny is the error of the authorization endpoint, or "" to grant each request.
 	Deny string
 	// Limits are headers of responses.
@@ -346,9 +348,17 @@ func (s *Issuer) revoke(w http.ResponseWriter, r *http.Request) {
 
 func (s *Issuer) device(w http.ResponseWriter, _ *http.Request) {
 	s.mu.Lock()
-	pending := s.Pending > 0
-	s.Pending--
+	failing, pending := s.Failing > 0, s.Pending > 0
+	if failing {
+		s.Failing--
+	} else {
+		s.Pending--
+	}
 	s.mu.Unlock()
+	if failing {
+		http.Error(w, "busy", http.StatusServiceUnavailable)
+		return
+	}
 	if pending {
 		s.send(w, http.StatusForbidden, Object{"error": "authorization_pending"})
 		return

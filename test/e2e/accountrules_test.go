@@ -234,6 +234,8 @@ func TestCommandsSignInAndOut(t *testing.T) {
 		expect("Successfully logged out", 0, "", "logout")
 		require.NoFileExists(t, authFile(home))
 		expect("account_hosts", 1, "", "login", "--device-auth", "--experimental_issuer", "https://issuer.example")
+		expect("account/login/start", 1, "sk-piped-1234567890abcdef", "-c", "cli_auth_credentials_store=ephemeral", "login", "--with-api-key")
+		require.NoFileExists(t, authFile(home))
 		require.NoError(t, os.WriteFile(authFile(home), []byte("{"), 0o600))
 		expect("is damaged", 1, "", "login", "status")
 		expect("is damaged", 1, "", "logout")

@@ -71,8 +71,14 @@ func Login(args []string, s app.Streams, o *app.Options) error {
 	return nil
 }
 
+// errEphemeral means that the login would end with this command.
+var errEphemeral = errors.New("cli_auth_credentials_store = \"ephemeral\" keeps logins in the memory of a server: sign in there with account/login/start, or set \"file\" in config.toml")
+
 // login signs in, in the way that the flags select.
 func (c *loginCall) login() error {
+	if c.account.Config.AuthStore == account.Ephemeral {
+		return errEphemeral
+	}
 	if c.withKey {
 		return c.readKey(context.Background()) // an interrupt ends the program, as nothing has to be undone
 	}
