@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/chromedp/cdproto/emulation"
+	cdpnetwork "github.com/chromedp/cdproto/network"
 	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
 	"github.com/stretchr/testify/require"
@@ -146,6 +147,22 @@ func TestDamagedFilesSayWhatToDo(t *testing.T) {
 		w.see(".status-open")
 		require.NoError(t, os.WriteFile(path, kept, 0o600))
 	}
+}
+
+// TestPageWhoseScriptsDoNotComeSaysWhatToDo loses the scripts, as with a server that ends while the page is loaded.
+func TestPageWhoseScriptsDoNotComeSaysWhatToDo(t *testing.T) {
+	sample.Long(t)
+	s := serve(t, t.TempDir())
+	w := s.newTab(t)
+	call(w, cdpnetwork.SetBlockedURLs, cdpnetwork.SetBlockedURLsParams{
+		URLPatterns: []*cdpnetwork.BlockPattern{{URLPattern: s.url + "/assets/*.js", Block: true}}})
+	w.visit(s.url)
+	w.await(`document.body.innerText.includes("The workbench does not start")`)
+	w.shot("access-no-start")
+	call(w, cdpnetwork.SetBlockedURLs, cdpnetwork.SetBlockedURLsParams{})
+	w.visit(s.url)
+	w.seeText("main", "This page has no session")
+	require.Zero(t, w.count(".starting"))
 }
 
 // TestPageWithoutStorage opens the page in a browser that keeps no data for it.
