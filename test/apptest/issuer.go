@@ -195,6 +195,12 @@ func (s *Issuer) SignIn(t testing.TB, home string, more Object) {
 	for name, value := range more {
 		document[name] = value
 	}
+	s.WriteAuth(t, home, document)
+}
+
+// WriteAuth writes auth.json.
+func (s *Issuer) WriteAuth(t testing.TB, home string, document Object) {
+	t.Helper()
 	text, err := json.Marshal(document)
 	require.NoError(t, err)
 	require.NoError(t, os.WriteFile(filepath.Join(home, "auth.json"), text, 0o600))

@@ -1,6 +1,7 @@
 package account
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -138,7 +139,7 @@ func (a *Account) permitted(l *Login) error {
 		return signIn("forced_login_method, or a requirement of the administrator, permits no API key")
 	case !isKey && !rules.permits(l.workspace()):
 		return signIn("forced_chatgpt_workspace_id permits the workspaces %s only, and the login is for %s",
-			strings.Join(rules.Workspaces, ", "), first(shown(l.workspace()), "none"))
+			strings.Join(rules.Workspaces, ", "), cmp.Or(shown(l.workspace()), "none"))
 	}
 	return nil
 }

@@ -1,6 +1,7 @@
 package account
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -66,10 +67,10 @@ func (at *Attempt) requestCode(ctx context.Context) (d deviceCode, err error) {
 		Older    string          `json:"usercode"`
 		Interval json.RawMessage `json:"interval"`
 	}
-	if protocol.Unmarshal(w.body, &code) != nil || code.ID == "" || first(code.Code, code.Older) == "" {
+	if protocol.Unmarshal(w.body, &code) != nil || code.ID == "" || cmp.Or(code.Code, code.Older) == "" {
 		return d, errors.New("the response of the issuer has no device code")
 	}
-	at.URL, at.UserCode = at.issuer.URL+"/codex/device", shown(first(code.Code, code.Older))
+	at.URL, at.UserCode = at.issuer.URL+"/codex/device", shown(cmp.Or(code.Code, code.Older))
 	seconds, _ := strconv.Atoi(strings.Trim(string(code.Interval), `" `)) // another form is the shortest interval
 	return deviceCode{code.ID, min(max(time.Duration(seconds)*time.Second, minInterval), maxInterval)}, nil
 }

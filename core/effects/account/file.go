@@ -39,9 +39,18 @@ func (f file) path() string {
 	return path
 }
 
-// load returns the login in the file, or nil if the file does not exist. The error has no part of the file.
+// load returns the login in the file, or nil if the file does not exist. The error names the file, and the link to it,
+// and has no part of it.
 func (f file) load() (*Login, error) {
 	path := f.path()
+	l, err := f.read(path)
+	if link := filepath.Join(f.home, fileName); err != nil && filepath.Base(path) != fileName {
+		return nil, fmt.Errorf("the login cannot be read through the link %s: %w", link, err)
+	}
+	return l, err
+}
+
+func (f file) read(path string) (*Login, error) {
 	in, info, err := disk.Open(f.disk, path, os.O_RDONLY)
 	if disk.IsNotExist(err) {
 		return nil, nil

@@ -1,7 +1,6 @@
 package account
 
 import (
-	"errors"
 	"fmt"
 	"net"
 	"net/netip"
@@ -100,13 +99,15 @@ func isLoopback(host string) bool {
 }
 
 // errAddress means that an address cannot be read. It has no part of the address, which may have a secret.
-var errAddress = errors.New("an address for the account is not valid: correct it")
+func errAddress() error {
+	return &HostError{"an address for the account is not valid: correct it, or sign in again"}
+}
 
 // permit rejects an address, or the proxy of requests to it, that gets no credentials.
 func (a *Account) permit(address string) (*url.URL, error) {
 	u, err := url.Parse(address)
 	if err != nil {
-		return nil, errAddress
+		return nil, errAddress()
 	}
 	hosts := a.Rules().Hosts
 	if err := hosts.check(u); err != nil {

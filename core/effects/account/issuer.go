@@ -2,6 +2,7 @@ package account
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -52,18 +53,18 @@ type Issuer struct{ URL, ClientID string }
 
 // Issuer returns the issuer for new logins.
 func (a *Account) Issuer() Issuer {
-	return Issuer{strings.TrimRight(first(a.Getenv(issuerVariable), defaultIssuer), "/"),
-		first(a.Getenv(clientVariable), defaultClient)}
+	return Issuer{strings.TrimRight(cmp.Or(a.Getenv(issuerVariable), defaultIssuer), "/"),
+		cmp.Or(a.Getenv(clientVariable), defaultClient)}
 }
 
 // issuerOf returns the issuer of tokens.
 func issuerOf(t Tokens) Issuer {
-	return Issuer{strings.TrimRight(first(t.Issuer, defaultIssuer), "/"), first(t.ClientID, defaultClient)}
+	return Issuer{strings.TrimRight(cmp.Or(t.Issuer, defaultIssuer), "/"), cmp.Or(t.ClientID, defaultClient)}
 }
 
 // refreshURL returns the address for refreshes of tokens.
 func (a *Account) refreshURL(t Tokens) string {
-	return first(a.Getenv(refreshVariable), issuerOf(t).URL+"/oauth/token")
+	return cmp.Or(a.Getenv(refreshVariable), issuerOf(t).URL+"/oauth/token")
 }
 
 // revokeURL returns the address for revocations of tokens.
@@ -178,7 +179,7 @@ func (r *request) encode(ctx context.Context, u *url.URL) (*http.Request, error)
 	}
 	req, err := http.NewRequestWithContext(ctx, r.method, u.String(), bytes.NewReader(body))
 	if err != nil {
-		return nil, errAddress
+		return nil, errAddress()
 	}
 	if kind != "" {
 		req.Header.Set("Content-Type", kind)
@@ -206,7 +207,7 @@ func (w *answer) code() string {
 	if protocol.Unmarshal(d.Error, &word) != nil && protocol.Unmarshal(d.Error, &inner) == nil {
 		word = inner.Code.value
 	}
-	return strings.ToLower(w.redacted(first(word, d.Code.value)))
+	return strings.ToLower(w.redacted(cmp.Or(word, d.Code.value)))
 }
 
 // refusal describes a response that is no success. It has the words of the issuer, without control characters and
@@ -222,7 +223,7 @@ func (w *answer) refusal(what string) error {
 	if protocol.Unmarshal(w.body, &d) == nil {
 		_ = protocol.Unmarshal(d.Error, &inner) // it may be a word
 	}
-	reason := shown(first(w.redacted(d.Description.value), w.redacted(inner.Message.value), w.code()))
+	reason := shown(cmp.Or(w.redacted(d.Description.value), w.redacted(inner.Message.value), w.code()))
 	if reason == "" {
 		return fmt.Errorf("%s was refused with the status %d", what, w.status)
 	}

@@ -1,6 +1,7 @@
 package account
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -156,8 +157,8 @@ func (a *Account) commit(ctx context.Context, l *Login, t issued) (*Login, error
 		}
 		next := *stored
 		next.Tokens.Access = t.Access
-		next.Tokens.ID = first(t.ID, next.Tokens.ID)
-		next.Tokens.Refresh = first(t.Refresh, next.Tokens.Refresh)
+		next.Tokens.ID = cmp.Or(t.ID, next.Tokens.ID)
+		next.Tokens.Refresh = cmp.Or(t.Refresh, next.Tokens.Refresh)
 		next.Refreshed = a.Now()
 		return &next, nil
 	})
