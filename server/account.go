@@ -39,13 +39,15 @@ func (h ServerHandlers) asker(conn uint64) Asker {
 			err    error
 		}
 		answers := make(chan answer, 1)
-		h.Outbox.Ask(conn, h.NextRequest(), method, params, func(result json.RawMessage, err error) {
+		id := h.NextRequest()
+		h.Outbox.Ask(conn, id, method, params, func(result json.RawMessage, err error) {
 			answers <- answer{slices.Clone(result), err}
 		})
 		select {
 		case a := <-answers:
 			return a.result, a.err
 		case <-ctx.Done():
+			h.Outbox.Withdraw(conn, id)
 			return nil, ctx.Err()
 		}
 	}

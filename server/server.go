@@ -149,6 +149,13 @@ func (s *Server) Ask(
 	}
 }
 
+// Withdraw forgets a request to a client, whose response is not awaited any more.
+func (s *Server) Withdraw(conn, id uint64) {
+	if c := s.conn(conn); c != nil {
+		c.withdraw(id)
+	}
+}
+
 // Congested returns nil if the client keeps up with its output. Otherwise it returns a channel
 // that is closed when congestion or the connection ends.
 func (s *Server) Congested(conn uint64) <-chan struct{} {

@@ -71,6 +71,11 @@ func (c *conn) resolve(n protocol.Notification) {
 	default:
 		return
 	}
+	c.withdraw(id)
+}
+
+// withdraw forgets an open request. A later response to it has no effect.
+func (c *conn) withdraw(id uint64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if q := c.serverRequests[id]; q != nil {

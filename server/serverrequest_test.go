@@ -204,6 +204,27 @@ func TestResolvedQuestion(t *testing.T) {
 	}
 }
 
+// TestWithdrawnQuestion checks that a withdrawn request is not sent again, and that a late response has no effect.
+func TestWithdrawnQuestion(t *testing.T) {
+	converse(t, func(t *testing.T, p *peer) {
+		p.initialize()
+		got := make(responses, 9)
+		p.server.Ask(1, 3, "withdrawn", nil, got.receive)
+		p.server.Ask(1, 4, "open", nil, got.receive)
+		require.Len(t, p.hear(), 2)
+		p.server.Withdraw(1, 3)
+		p.server.Withdraw(1, 99)
+		p.say(`{"id":3,"result":"late"}`)
+		require.Empty(t, got.next(p))
+		p.say(`{"id":77,"result":"unknown"}`)
+		for _, line := range p.hear() {
+			require.NotContains(t, line, "withdrawn")
+		}
+		p.say(`{"id":4,"result":"right"}`)
+		require.Equal(t, `result "right"`, got.next(p))
+	})
+}
+
 // TestResolvedThoughOptedOut checks that a resolved request ignores responses, even if the
 // client opted out of the notification.
 func TestResolvedThoughOptedOut(t *testing.T) {

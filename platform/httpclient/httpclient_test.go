@@ -256,3 +256,19 @@ func TestTransportsOfAnEnvironmentAreIndependent(t *testing.T) {
 	}
 	all.Wait()
 }
+
+// TestProxiesHaveTheirPort names the port that is connected, and no user.
+func TestProxiesHaveTheirPort(t *testing.T) {
+	for value, want := range map[string]string{
+		"http://proxy.test": "proxy.test:80", "https://proxy.test": "proxy.test:443", "socks5://proxy.test": "proxy.test:1080",
+		"socks5h://proxy.test": "proxy.test:1080", "proxy.test": "proxy.test:80", "proxy.test:3128": "proxy.test:3128",
+		"https://user:pa55word@proxy.test": "proxy.test:443", "http://[2001:db8::1]": "[2001:db8::1]:80",
+		"https://[2001:db8::1]:8443": "[2001:db8::1]:8443",
+	} {
+		env := map[string]string{"HTTPS_PROXY": value}
+		at, variable, err := httpclient.New(func(name string) string { return env[name] }).Transport().
+			ProxyOf(&url.URL{Scheme: "https", Host: host})
+		require.NoError(t, err)
+		require.Equal(t, []string{want, "HTTPS_PROXY"}, []string{at, variable}, value)
+	}
+}

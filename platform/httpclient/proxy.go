@@ -33,6 +33,17 @@ func (p *proxy) String() string { return p.Host + " of " + p.variable }
 // schemes returns the protocols of proxies that net/http speaks.
 func schemes() []string { return []string{"http", "https", "socks5", "socks5h"} }
 
+// defaultPort returns the port of a proxy without one, as in net/http.
+func defaultPort(scheme string) string {
+	switch scheme {
+	case "https":
+		return "443"
+	case "socks5", "socks5h":
+		return "1080"
+	}
+	return "80"
+}
+
 func readProxies(getenv func(string) string) *proxies {
 	p := &proxies{variables: map[string]string{}, problems: map[string]error{}, addresses: map[string]string{}}
 	var c httpproxy.Config

@@ -138,7 +138,10 @@ func (t *Transport) ProxyOf(u *url.URL) (host, variable string, err error) {
 	if via == nil || err != nil {
 		return "", "", err
 	}
-	return via.Host, via.variable, nil
+	if via.Port() != "" {
+		return via.Host, via.variable, nil
+	}
+	return net.JoinHostPort(via.Hostname(), defaultPort(via.Scheme)), via.variable, nil
 }
 
 // CloseIdleConnections closes the connections that no request uses.

@@ -68,8 +68,10 @@ func (s *Service) call(do func() error) error {
 
 // Get returns an entry, and whether it exists.
 func (s *Service) Get(entry string) (text string, found bool, err error) {
-	err = s.call(func() (err error) {
-		text, err = system.Get(s.Name, entry)
+	texts := make(chan string, 1) // a late answer changes nothing
+	err = s.call(func() error {
+		text, err := system.Get(s.Name, entry)
+		texts <- text
 		return err
 	})
 	if errors.Is(err, system.ErrNotFound) {
@@ -78,7 +80,7 @@ func (s *Service) Get(entry string) (text string, found bool, err error) {
 	if err != nil {
 		return "", false, err
 	}
-	return text, true, nil
+	return <-texts, true, nil
 }
 
 // Set writes an entry.

@@ -27,9 +27,18 @@ func (s *Store[T]) Path() string {
 	return path
 }
 
-// loadFile returns the document in the file, or nil if the file does not exist.
+// loadFile returns the document in the file, or nil if the file does not exist. The error names the file and a link to
+// it, and has no part of it.
 func (s *Store[T]) loadFile() (*T, error) {
 	path := s.Path()
+	d, err := s.readFile(path)
+	if link := filepath.Join(s.Home, s.File); err != nil && filepath.Base(path) != s.File {
+		return nil, fmt.Errorf("%s cannot be read through the link %s: %w", s.What, link, err)
+	}
+	return d, err
+}
+
+func (s *Store[T]) readFile(path string) (*T, error) {
 	in, info, err := disk.Open(s.Disk, path, os.O_RDONLY)
 	if disk.IsNotExist(err) {
 		return nil, nil

@@ -60,6 +60,9 @@ type Options[T any] struct {
 type Store[T any] struct {
 	Options[T]
 
+	// changing is held during a change of a document in memory.
+	changing sync.Mutex
+
 	mu sync.Mutex
 	// memory is the document of the mode Ephemeral, or nil.
 	memory *T
@@ -119,7 +122,7 @@ func (s *Store[T]) loadKeyring() (*T, error) {
 // Update replaces the document durably. change gets the stored document, or nil, and returns the one to store, or the
 // stored one to store nothing. Update returns what is stored afterwards. Other processes wait meanwhile.
 func (s *Store[T]) Update(ctx context.Context, change func(stored *T) (*T, error)) (*T, error) {
-	unlock, err := s.Lock(ctx, s.Locks...)
+	unlock, err := s.lockChange(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -136,6 +139,15 @@ func (s *Store[T]) Update(ctx context.Context, change func(stored *T) (*T, error
 		return stored, fmt.Errorf("%s cannot be stored: %w", s.What, err)
 	}
 	return next, nil
+}
+
+// lockChange acquires the locks for a change of the document.
+func (s *Store[T]) lockChange(ctx context.Context) (unlock func(), err error) {
+	if s.Mode == Ephemeral {
+		s.changing.Lock()
+		return s.changing.Unlock, nil
+	}
+	return s.Lock(ctx, s.Locks...)
 }
 
 // save stores a document where it was read, or in the preferred place.
@@ -171,6 +183,11 @@ func (s *Store[T]) save(d *T) error {
 
 // Remove removes the document from each place, and reports whether there was one. A file that cannot be read remains.
 func (s *Store[T]) Remove(ctx context.Context) (bool, error) {
+	unlock, err := s.lockChange(ctx)
+	if err != nil {
+		return false, err
+	}
+	defer unlock()
 	if s.Mode == Ephemeral {
 		s.mu.Lock()
 		defer s.mu.Unlock()
@@ -178,11 +195,6 @@ func (s *Store[T]) Remove(ctx context.Context) (bool, error) {
 		s.memory = nil
 		return had, nil
 	}
-	unlock, err := s.Lock(ctx, s.Locks...)
-	if err != nil {
-		return false, err
-	}
-	defer unlock()
 	inRing := false
 	if s.Mode != File {
 		inRing, err = s.Ring.Remove(s.Entry)

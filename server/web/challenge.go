@@ -3,13 +3,16 @@ package web
 import (
 	"crypto/ecdsa"
 	"crypto/elliptic"
+	"crypto/hmac"
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/hex"
 	"errors"
+	"maps"
 	"math/big"
-	"slices"
+	"strconv"
+	"strings"
 	"sync"
 	"time"
 )
@@ -17,8 +20,6 @@ import (
 const (
 	// challengeLife is the time in which a challenge must be answered.
 	challengeLife = 30 * time.Second
-	// maxChallenges is the number of open challenges. A further one ends the oldest.
-	maxChallenges = 64
 	// signedPrefix begins the text that a device signs, so that its key signs for nothing else.
 	signedPrefix = "appserver device 1"
 	// signatureBytes is the length of a signature: the numbers r and s of ECDSA with P-256.
@@ -29,39 +30,60 @@ const (
 
 var errInvalidKey = errors.New("the key must be an uncompressed point of P-256 in base64")
 
-// challenges are random texts that devices sign. Each works once.
+// challenges are random texts that devices sign. They name their end and the page that issued them, so callers of
+// whom nothing is known take no memory, and cannot displace the challenges of others. Each works once.
 type challenges struct {
-	mu   sync.Mutex
-	open []challenge
+	key []byte
+
+	mu sync.Mutex
+	// used are the texts of the sessions that were opened, until these texts end.
+	used map[string]time.Time
 }
 
-type challenge struct {
-	text    string
-	expires time.Time
+func newChallenges() *challenges {
+	key := make([]byte, sha256.Size)
+	_, _ = rand.Read(key) // never fails
+	return &challenges{key: key, used: map[string]time.Time{}}
 }
 
 func (c *challenges) issue() string {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if len(c.open) == maxChallenges {
-		c.open = slices.Delete(c.open, 0, 1)
-	}
-	text := rand.Text()
-	c.open = append(c.open, challenge{text, time.Now().Add(challengeLife)})
-	return text
+	text := rand.Text() + "." + strconv.FormatInt(time.Now().Add(challengeLife).UnixNano(), 36)
+	return text + "." + c.seal(text)
 }
 
-// take ends a challenge. It reports whether the challenge was open.
-func (c *challenges) take(text string) bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	at := slices.IndexFunc(c.open, func(open challenge) bool { return open.text == text })
-	if at < 0 {
+// seal returns the proof that a text is of this page.
+func (c *challenges) seal(text string) string {
+	sum := hmac.New(sha256.New, c.key)
+	sum.Write([]byte(text))
+	return hex.EncodeToString(sum.Sum(nil))
+}
+
+// end returns the end of a challenge, and whether it is open.
+func (c *challenges) end(challenge string) (end time.Time, open bool) {
+	at := strings.LastIndexByte(challenge, '.')
+	if at < 0 || !hmac.Equal([]byte(c.seal(challenge[:at])), []byte(challenge[at+1:])) {
+		return end, false
+	}
+	_, digits, _ := strings.Cut(challenge[:at], ".")
+	nanoseconds, err := strconv.ParseInt(digits, 36, 64)
+	end = time.Unix(0, nanoseconds)
+	return end, err == nil && time.Now().Before(end)
+}
+
+// use ends a challenge, and reports whether it was open.
+func (c *challenges) use(challenge string) bool {
+	end, open := c.end(challenge)
+	if !open {
 		return false
 	}
-	valid := time.Now().Before(c.open[at].expires)
-	c.open = slices.Delete(c.open, at, at+1)
-	return valid
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	maps.DeleteFunc(c.used, func(_ string, end time.Time) bool { return !time.Now().Before(end) })
+	if _, used := c.used[challenge]; used {
+		return false
+	}
+	c.used[challenge] = end
+	return true
 }
 
 // signedText returns the text that a device signs to open a session at an origin.

@@ -58,8 +58,15 @@ type devices struct{ home string }
 
 func (d devices) path() string { return filepath.Join(dir(d.home), "devices.json") }
 
-// Devices returns the remembered browsers of a home.
-func Devices(home string) ([]Device, error) { return devices{home}.read(time.Now()) }
+// Devices returns the remembered browsers of a home. The error states why servers cannot admit them.
+func Devices(home string) ([]Device, error) {
+	d := devices{home}
+	list, err := d.read(time.Now())
+	if err == nil {
+		_, err = d.serverKey()
+	}
+	return list, err
+}
 
 // Forget revokes the devices with an id or a name, or all. It returns the revoked ones. Running servers end their
 // sessions at the next request, or after revocationInterval.

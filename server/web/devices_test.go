@@ -143,8 +143,6 @@ func TestForgedAnswersOpenNoSession(t *testing.T) {
 	signed := func(origin, c string) string { return b.sign(string(signedText(origin, c))) }
 	c := askChallenge(t, p)
 	reject("another key", b.id(), c, other.sign(string(signedText(p.URL(), c))))
-	reject("the challenge is used, also by a failure", b.id(), c, signed(p.URL(), c))
-	c = askChallenge(t, p)
 	good := signed(p.URL(), c)
 	status, _ := answer(t, p, b.id(), c, good)
 	require.Equal(t, 200, status)
@@ -192,23 +190,52 @@ func TestSignaturesOfOtherAddressesOpenNoSession(t *testing.T) {
 	require.Equal(t, 403, status, "a program at the address of the browser passes on the challenge of that server")
 }
 
-// TestChallengesExpire lets the time of a challenge pass, and floods the page with challenges.
+// TestChallengesExpire lets the time of a challenge pass.
 func TestChallengesExpire(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var open challenges
-		first, second := open.issue(), open.issue()
+		page := newChallenges()
+		first, second := page.issue(), page.issue()
 		time.Sleep(challengeLife - time.Nanosecond)
-		require.True(t, open.take(first))
-		require.False(t, open.take(first))
+		require.True(t, page.use(first))
+		require.False(t, page.use(first))
 		time.Sleep(time.Nanosecond)
-		require.False(t, open.take(second))
-		oldest := open.issue()
-		for range maxChallenges {
-			open.issue()
-		}
-		require.Len(t, open.open, maxChallenges)
-		require.False(t, open.take(oldest))
+		require.False(t, page.use(second))
+		require.True(t, page.use(page.issue()))
+		require.Len(t, page.used, 1, "what has ended takes no memory")
 	})
+}
+
+// TestFloodOfChallengesDisplacesNone lets another program request challenges between those of a browser and its answer.
+func TestFloodOfChallengesDisplacesNone(t *testing.T) {
+	p := start(t)
+	b := remembered(t, p)
+	c := askChallenge(t, p)
+	for range 300 {
+		askChallenge(t, p)
+	}
+	status, token := answer(t, p, b.id(), c, b.sign(string(signedText(p.URL(), c))))
+	require.Equal(t, 200, status)
+	require.Equal(t, 204, accepts(t, p, token))
+	require.Len(t, p.challenges.used, 1)
+}
+
+// TestChangedChallengesOpenNoSession changes each part of a challenge, and uses those of another page.
+func TestChangedChallengesOpenNoSession(t *testing.T) {
+	p := start(t)
+	b := remembered(t, p)
+	c := askChallenge(t, p)
+	parts := strings.Split(c, ".")
+	require.Len(t, parts, 3)
+	for _, changed := range []string{
+		parts[0] + "." + parts[1], "x" + c, c + "0", strings.ToLower(c), strings.ToUpper(c), "..",
+		parts[0] + ".zzzzzzzzzzzz." + parts[2], parts[0] + ".." + parts[2], "." + parts[1] + "." + parts[2], ".." + parts[2],
+		parts[1] + "." + parts[0] + "." + parts[2], parts[0] + ".x." + parts[1] + "." + parts[2], newChallenges().issue(),
+	} {
+		status, _ := answer(t, p, b.id(), changed, b.sign(string(signedText(p.URL(), changed))))
+		require.Equal(t, 403, status, changed)
+	}
+	status, _ := answer(t, p, b.id(), c, b.sign(string(signedText(p.URL(), c))))
+	require.Equal(t, 200, status)
 }
 
 // dial connects a client with a token.
@@ -393,11 +420,40 @@ func TestDamagedFileOfBrowsersOpensNothing(t *testing.T) {
 	require.Equal(t, 403, status)
 }
 
+// TestDamagedKeyOfTheServerIsNamed states the file and the next action, and nothing of the file.
+func TestDamagedKeyOfTheServerIsNamed(t *testing.T) {
+	p := start(t)
+	remembered(t, p)
+	for _, content := range []string{"", "sEcReT", strings.Repeat("A", 44)} {
+		require.NoError(t, os.WriteFile(p.devices.keyPath(), []byte(content), 0o600))
+		_, err := Devices(p.record.home)
+		require.ErrorContains(t, err, p.devices.keyPath())
+		require.ErrorContains(t, err, "remove it")
+		require.NotContains(t, err.Error(), "sEcReT")
+		r := send(t, p, "POST", "/challenge", `{"nonce":"`+strings.Repeat("A", 43)+`="}`, "Content-Type", "application/json")
+		require.Equal(t, 500, r.StatusCode)
+	}
+	require.NoError(t, os.Remove(p.devices.keyPath()))
+	require.Equal(t, 201, newBrowser(t).remember(p, signIn(t, p), "next"), "another ticket makes another key")
+	_, err := Devices(p.record.home)
+	require.NoError(t, err)
+}
+
 // TestSessionsAreBounded opens more sessions than fit. Those with a client stay.
 func TestSessionsAreBounded(t *testing.T) {
 	p := start(t)
 	used, idle := signIn(t, p), signIn(t, p)
 	dial(t, p, used)
+	require.Eventually(t, func() bool { // the response to the client is sent before
+		p.sessions.mu.Lock()
+		defer p.sessions.mu.Unlock()
+		for _, x := range p.sessions.all {
+			if len(x.clients) > 0 {
+				return true
+			}
+		}
+		return false
+	}, time.Minute, time.Millisecond)
 	for range maxSessions {
 		p.sessions.open("")
 	}

@@ -33,7 +33,7 @@ type Page struct {
 	assets     map[string]*asset
 	guard      guard
 	tickets    *tickets
-	challenges challenges
+	challenges *challenges
 	devices    devices
 	sessions   *sessions
 	record     record
@@ -46,7 +46,7 @@ func New(o Options) (*Page, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &Page{assets: assets, devices: devices{o.Home}, wanted: o.Address}
+	p := &Page{assets: assets, devices: devices{o.Home}, challenges: newChallenges(), wanted: o.Address}
 	p.sessions = newSessions(p.devices.revoked)
 	p.listener, err = o.Address.bind(listen.Options{Admit: p.admit, Intake: o.Intake,
 		Serve: func(ctx context.Context, c *listen.Client) error { return p.sessions.serve(ctx, c, o.Serve) }})

@@ -9,6 +9,7 @@ import (
 	"os"
 	"strings"
 
+	"appserver/platform/disk"
 	"appserver/platform/httpclient"
 	"appserver/protocol"
 )
@@ -24,8 +25,11 @@ type Ticket struct {
 // read returns the ticket in the file.
 func (t Ticket) read() (string, error) {
 	document, err := os.ReadFile(t.File)
+	if disk.IsNotExist(err) {
+		return "", fmt.Errorf("another command or browser has taken the ticket of %s: run appserver web --ticket again", t.URL)
+	}
 	if err != nil {
-		return "", err
+		return "", fmt.Errorf("the ticket of %s cannot be read: %w", t.URL, err)
 	}
 	ticket, found := ticketIn(document)
 	if !found {

@@ -73,7 +73,7 @@ func RequestTickets(ctx context.Context, home string, at Address, use Use) ([]Ti
 		switch err := r.requestTicket(ctx, use); {
 		case err == nil:
 			tickets = append(tickets, Ticket{r.url(), r.ticketFile()})
-		case !errors.Is(err, context.DeadlineExceeded): // a busy server is not dead
+		case !errors.Is(err, context.DeadlineExceeded) && !errors.Is(err, errNoTicket): // a busy server is not dead
 			r.remove()
 		}
 	}
@@ -113,6 +113,9 @@ func escapeGlob(path string) string {
 	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(path)
 }
 
+// errNoTicket means that a page is there and cannot write a ticket, for example because the disk is full.
+var errNoTicket = errors.New("the page cannot write a ticket")
+
 // requestTicket asks the page to write a new ticket file.
 func (r record) requestTicket(ctx context.Context, use Use) error {
 	_ = os.Remove(r.ticketFile()) // so that an old file is not taken for the new one
@@ -132,6 +135,9 @@ func (r record) requestTicket(ctx context.Context, use Use) error {
 	}
 	if err := response.Body.Close(); err != nil {
 		return err
+	}
+	if response.StatusCode == http.StatusInternalServerError {
+		return errNoTicket
 	}
 	if response.StatusCode != http.StatusNoContent {
 		return fmt.Errorf("%s has no page: %s", r.url(), response.Status)

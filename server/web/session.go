@@ -88,8 +88,9 @@ func respond(w http.ResponseWriter, status int, body any) {
 // listens on, whatever the request says: so no program at another address can pass the signature on.
 func (p *Page) signIn(w http.ResponseWriter, r *http.Request, params sessionParams) {
 	now := time.Now()
-	if !p.challenges.take(params.Challenge) {
-		http.Error(w, "the challenge is used or expired: request another one", http.StatusForbidden)
+	const ended = "the challenge is used or expired: request another one"
+	if _, open := p.challenges.end(params.Challenge); !open {
+		http.Error(w, ended, http.StatusForbidden)
 		return
 	}
 	list, err := p.devices.read(now)
@@ -102,6 +103,10 @@ func (p *Page) signIn(w http.ResponseWriter, r *http.Request, params sessionPara
 	at := slices.IndexFunc(list, func(x Device) bool { return x.ID == params.Device && x.Origin == own })
 	if r.Host != p.guard.own || at < 0 || !verify(list[at].Key, params.Signature, signedText(own, params.Challenge)) {
 		http.Error(w, "this server does not know this browser: run appserver web --ticket for a ticket", http.StatusForbidden)
+		return
+	}
+	if !p.challenges.use(params.Challenge) {
+		http.Error(w, ended, http.StatusForbidden)
 		return
 	}
 	p.devices.touch(now, list[at])

@@ -256,6 +256,24 @@ func TestRequestTicketsFindsRunningPages(t *testing.T) {
 	require.Empty(t, found)
 }
 
+// TestPageThatCannotWriteATicketStays does not take a page for dead that has a problem with the disk.
+func TestPageThatCannotWriteATicketStays(t *testing.T) {
+	p := start(t)
+	home := p.record.home
+	require.NoError(t, os.MkdirAll(filepath.Join(p.record.ticketFile(), "in the way"), 0o700))
+	found, err := RequestTickets(t.Context(), home, Address{}, ForProgram)
+	require.NoError(t, err)
+	require.Empty(t, found)
+	require.NoError(t, os.RemoveAll(p.record.ticketFile()))
+	found, err = RequestTickets(t.Context(), home, Address{}, ForProgram)
+	require.NoError(t, err)
+	require.Len(t, found, 1)
+
+	require.NoError(t, os.Remove(found[0].File))
+	_, err = found[0].TakeAddress()
+	require.ErrorContains(t, err, "run appserver web --ticket again", "another command has taken it")
+}
+
 // TestRequestTicketsTrustsNoOtherProgram answers like a page at the address of a dead server.
 func TestRequestTicketsTrustsNoOtherProgram(t *testing.T) {
 	home := t.TempDir()

@@ -35,10 +35,14 @@ type Issuer struct {
 	RejectAll bool
 	// Pending is the number of times that a device code is not entered yet.
 	Pending int
+	// Failing is the number of times that the endpoint for device codes answers with the status 503.
+	Failing int
 	// Deny is the error of the authorization endpoint, or "" to grant each request.
 	Deny string
 	// Limits are headers of responses.
 	Limits map[string]string
+	// Refusal returns the document by which the token endpoint refuses a request with this secret; nil refuses none.
+	Refusal func(secret string) any
 	// BeforeRefresh is called before a refresh is answered; nil is not called.
 	BeforeRefresh func()
 
@@ -191,6 +195,12 @@ func (s *Issuer) SignIn(t testing.TB, home string, more Object) {
 	for name, value := range more {
 		document[name] = value
 	}
+	s.WriteAuth(t, home, document)
+}
+
+// WriteAuth writes auth.json.
+func (s *Issuer) WriteAuth(t testing.TB, home string, document Object) {
+	t.Helper()
 	text, err := json.Marshal(document)
 	require.NoError(t, err)
 	require.NoError(t, os.WriteFile(filepath.Join(home, "auth.json"), text, 0o600))
@@ -283,7 +293,14 @@ func (s *Issuer) token(w http.ResponseWriter, r *http.Request) {
 		_ = r.ParseForm()
 		form.Grant, form.Code, form.Verifier = r.Form.Get("grant_type"), r.Form.Get("code"), r.Form.Get("code_verifier")
 	}
-	if form.Grant == "refresh_token" {
+	s.mu.Lock()
+	refusal := s.Refusal
+	s.mu.Unlock()
+	switch {
+	case refusal != nil:
+		s.send(w, http.StatusBadRequest, refusal(form.Refresh+form.Code))
+		return
+	case form.Grant == "refresh_token":
 		s.renew(w, form.Refresh)
 		return
 	}
@@ -337,9 +354,17 @@ func (s *Issuer) revoke(w http.ResponseWriter, r *http.Request) {
 
 func (s *Issuer) device(w http.ResponseWriter, _ *http.Request) {
 	s.mu.Lock()
-	pending := s.Pending > 0
-	s.Pending--
+	failing, pending := s.Failing > 0, s.Pending > 0
+	if failing {
+		s.Failing--
+	} else {
+		s.Pending--
+	}
 	s.mu.Unlock()
+	if failing {
+		http.Error(w, "busy", http.StatusServiceUnavailable)
+		return
+	}
 	if pending {
 		s.send(w, http.StatusForbidden, Object{"error": "authorization_pending"})
 		return
@@ -358,6 +383,13 @@ func (s *Issuer) accepts(r *http.Request) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return !s.RejectAll && token != "" && (s.access[token] || token == s.Key)
+}
+
+// Refuse sets Refusal.
+func (s *Issuer) Refuse(refusal func(secret string) any) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.Refusal = refusal
 }
 
 // Reject sets RejectAll.

@@ -300,6 +300,24 @@ func TestLoginWithDeviceCode(t *testing.T) {
 	c.Close()
 }
 
+// TestDeviceLoginOutlivesShortProblems continues while the issuer has a problem, and ends if it stays.
+func TestDeviceLoginOutlivesShortProblems(t *testing.T) {
+	t.Parallel()
+	s := apptest.StartIssuer(t)
+	s.Failing = 2
+	c := s.StartServer(t, s.Home(t))
+	login(c, apptest.Object{"type": "chatgptDeviceCode"})
+	require.True(t, completed(c).Get("success").Bool())
+	c.Close()
+
+	s = apptest.StartIssuer(t)
+	s.Failing = 1 << 20
+	c = s.StartServer(t, s.Home(t))
+	login(c, apptest.Object{"type": "chatgptDeviceCode"})
+	require.Contains(t, completed(c).Get("error").Str, "status 503")
+	c.Close()
+}
+
 // TestClientGivesTokens keeps tokens of a client in memory, and asks it for others.
 func TestClientGivesTokens(t *testing.T) {
 	t.Parallel()

@@ -1,13 +1,17 @@
 package e2e
 
 import (
+	"bufio"
 	"bytes"
 	"io/fs"
+	"net/http"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	"github.com/tidwall/gjson"
@@ -218,6 +222,8 @@ func TestCommandsSignInAndOut(t *testing.T) {
 		expect("not logged in", 1, "", "login", "status")
 		expect("Not logged in", 0, "", "logout")
 		expect("no API key", 1, " \n", "login", "--with-api-key")
+		expect("is no API key", 1, strings.Repeat("k", 1<<20), "login", "--with-api-key")
+		require.NoFileExists(t, authFile(home))
 		expect("Successfully logged in", 0, "sk-piped-1234567890abcdef\n", "login", "--with-api-key")
 		require.Equal(t, "sk-piped-1234567890abcdef", readAuth(t, home, "OPENAI_API_KEY").Str)
 		expect("Logged in using an API key - ***cdef", 0, "", "login", "status")
@@ -228,6 +234,8 @@ func TestCommandsSignInAndOut(t *testing.T) {
 		expect("Successfully logged out", 0, "", "logout")
 		require.NoFileExists(t, authFile(home))
 		expect("account_hosts", 1, "", "login", "--device-auth", "--experimental_issuer", "https://issuer.example")
+		expect("account/login/start", 1, "sk-piped-1234567890abcdef", "-c", "cli_auth_credentials_store=ephemeral", "login", "--with-api-key")
+		require.NoFileExists(t, authFile(home))
 		require.NoError(t, os.WriteFile(authFile(home), []byte("{"), 0o600))
 		expect("is damaged", 1, "", "login", "status")
 		expect("is damaged", 1, "", "logout")
@@ -288,5 +296,119 @@ func TestTokensAreNowhereElse(t *testing.T) {
 		for _, secret := range secrets {
 			require.False(t, bytes.Contains(text, []byte(secret)), "%s has a secret that begins with %.12s", name, secret)
 		}
+	}
+}
+
+// TestWordsOfTheIssuerHaveNoSecrets shows the reason of an issuer that repeats a token or a code, without these.
+func TestWordsOfTheIssuerHaveNoSecrets(t *testing.T) {
+	t.Parallel()
+	s := apptest.StartIssuer(t)
+	home := s.Home(t)
+	s.SignIn(t, home, nil)
+	s.Expire()
+	cmd := s.Env(apptest.ServerCommand(t, home, "-c", "compat.turn_completed_floor_ms=0", "--log-level", "debug"))
+	log, err := os.CreateTemp(t.TempDir(), "log")
+	require.NoError(t, err)
+	cmd.Stderr = log
+	c := apptest.StartProcess(t, cmd)
+	c.Initialize()
+	var secrets []string
+	for _, refusal := range []func(string) any{
+		func(secret string) any { return apptest.Object{"error": apptest.Object{"message": "WRONG " + secret}} },
+		func(secret string) any { return apptest.Object{"error": apptest.Object{"code": "WRONG " + secret}} },
+		func(secret string) any { return apptest.Object{"error": "WRONG " + secret} },
+		func(secret string) any { return apptest.Object{"error": "x", "error_description": "WRONG " + secret} },
+		func(secret string) any { return apptest.Object{"code": "WRONG " + secret} },
+	} {
+		s.Refuse(func(secret string) any {
+			secrets = append(secrets, secret)
+			return refusal(secret)
+		})
+		c.Call("account/read", apptest.Object{"refreshToken": true})
+		visit(t, login(c, apptest.Object{"type": "chatgpt"}).Get("authUrl").Str)
+		reason := completed(c).Get("error").Str
+		require.Contains(t, strings.ToLower(reason), "wrong [redacted]")
+		require.Len(t, secrets, 2)
+		text, err := os.ReadFile(log.Name())
+		require.NoError(t, err)
+		require.Contains(t, strings.ToLower(string(text)), "wrong [redacted]")
+		for _, secret := range secrets {
+			require.NotContains(t, strings.ToLower(reason+string(text)), strings.ToLower(secret))
+		}
+		secrets = nil
+	}
+	c.Close()
+}
+
+// TestLogoutRevokesTheLoginBelowThatOfAClient ends the stored login as well, as the file is removed.
+func TestLogoutRevokesTheLoginBelowThatOfAClient(t *testing.T) {
+	t.Parallel()
+	s := apptest.StartIssuer(t)
+	home := s.Home(t)
+	s.SignIn(t, home, nil)
+	stored := readAuth(t, home, "tokens.refresh_token").Str
+	c := s.StartServer(t, home)
+	_, given, _ := s.Issue()
+	login(c, apptest.Object{"type": "chatgptAuthTokens", "accessToken": given, "chatgptAccountId": "acct-1"})
+	c.Call("account/logout", nil)
+	require.NoFileExists(t, authFile(home))
+	require.False(t, s.IsCurrent(stored))
+	for _, r := range s.Requests("/oauth/revoke") {
+		require.NotContains(t, r.Body, given, "the tokens of the client are not ours to revoke")
+	}
+	c.Close()
+}
+
+// TestRefusedLoginsEndNoOther keeps a login that waits, if one after it is refused.
+func TestRefusedLoginsEndNoOther(t *testing.T) {
+	t.Parallel()
+	s := apptest.StartIssuer(t)
+	home := s.Home(t)
+	c := s.StartServer(t, home)
+	begun := login(c, apptest.Object{"type": "chatgpt"})
+	for _, refused := range []apptest.Object{{"type": "chatgptAuthTokens", "accessToken": "no JWT", "chatgptAccountId": "acct-1"},
+		{"type": "apiKey", "apiKey": " "}, {"type": "apiKey", "apiKey": "two words"}} {
+		c.CallRejected("account/login/start", refused)
+	}
+	require.Equal(t, http.StatusOK, visit(t, begun.Get("authUrl").Str))
+	require.True(t, completed(c).Get("success").Bool())
+	c.Close()
+}
+
+// TestInterruptEndsEachLogin ends the command in each place where it waits.
+func TestInterruptEndsEachLogin(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("Windows cannot interrupt another process")
+	}
+	t.Parallel()
+	s := apptest.StartIssuer(t)
+	s.Pending = 1 << 20
+	for _, way := range []struct {
+		flag, prompt string
+	}{{"--with-api-key", "Reading API key"}, {"--device-auth", "ABCD-EFGH"}} {
+		home := s.Home(t)
+		cmd := s.Env(apptest.ProcessCommand(t, home, must(apptest.Binary()), "login", way.flag))
+		input, err := cmd.StdinPipe()
+		require.NoError(t, err)
+		output, theirs, err := os.Pipe()
+		require.NoError(t, err)
+		cmd.Stdout, cmd.Stderr = theirs, theirs
+		require.NoError(t, cmd.Start())
+		require.NoError(t, theirs.Close())
+		lines := bufio.NewScanner(output)
+		for lines.Scan() && !strings.Contains(lines.Text(), way.prompt) {
+		}
+		require.NoError(t, cmd.Process.Signal(os.Interrupt))
+		ended := make(chan error, 1)
+		go func() { ended <- cmd.Wait() }()
+		select {
+		case err := <-ended:
+			require.Error(t, err)
+		case <-time.After(20 * time.Second):
+			_ = cmd.Process.Kill()
+			t.Fatalf("login %s waits after an interrupt", way.flag)
+		}
+		require.NoFileExists(t, authFile(home))
+		_, _ = input.Close(), output.Close()
 	}
 }

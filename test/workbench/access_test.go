@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/chromedp/cdproto/emulation"
+	cdpnetwork "github.com/chromedp/cdproto/network"
+	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
 	"github.com/stretchr/testify/require"
 
@@ -122,6 +124,63 @@ func TestForgottenBrowserNeedsTicket(t *testing.T) {
 	status, out, errs = apptest.Execute(t, home, "web", "--devices")
 	require.Equal(t, 0, status, errs)
 	require.Contains(t, out, "Chrome on Linux")
+}
+
+// TestDamagedFilesSayWhatToDo damages the files by which the server and a browser know each other. The page does not
+// wait for a server that is there: it says what to do, and takes a ticket.
+func TestDamagedFilesSayWhatToDo(t *testing.T) {
+	sample.Long(t)
+	s := serve(t, t.TempDir())
+	for _, name := range []string{"devices.json", "server.key"} {
+		w := s.openRemembered(t)
+		path := filepath.Join(s.home, "appserver-web", name)
+		kept, err := os.ReadFile(path)
+		require.NoError(t, err)
+		require.NoError(t, os.WriteFile(path, []byte("{"), 0o600))
+		if name == "server.key" {
+			w.do(chromedp.Reload()) // an open connection needs no key
+		}
+		w.seeText("main", "This page has no session")
+		w.do(chromedp.Reload())
+		w.seeText("main", "cannot read the browsers that it remembers")
+		w.visit(s.address(t))
+		w.see(".status-open")
+		require.NoError(t, os.WriteFile(path, kept, 0o600))
+	}
+}
+
+// TestPageWhoseScriptsDoNotComeSaysWhatToDo loses the scripts, as with a server that ends while the page is loaded.
+func TestPageWhoseScriptsDoNotComeSaysWhatToDo(t *testing.T) {
+	sample.Long(t)
+	s := serve(t, t.TempDir())
+	w := s.newTab(t)
+	call(w, cdpnetwork.SetBlockedURLs, cdpnetwork.SetBlockedURLsParams{
+		URLPatterns: []*cdpnetwork.BlockPattern{{URLPattern: s.url + "/assets/*.js", Block: true}}})
+	w.visit(s.url)
+	w.await(`document.body.innerText.includes("The workbench does not start")`)
+	w.shot("access-no-start")
+	call(w, cdpnetwork.SetBlockedURLs, cdpnetwork.SetBlockedURLsParams{})
+	w.visit(s.url)
+	w.seeText("main", "This page has no session")
+	require.Zero(t, w.count(".starting"))
+}
+
+// TestPageWithoutStorage opens the page in a browser that keeps no data for it.
+func TestPageWithoutStorage(t *testing.T) {
+	sample.Long(t)
+	s := serve(t, t.TempDir())
+	w := s.newTab(t)
+	call(w, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{
+		Source: `for (const name of ["localStorage", "sessionStorage", "indexedDB"]) Object.defineProperty(window, name,
+			{get() { throw new DOMException("access is denied", "SecurityError"); }});`})
+	w.visit(s.url)
+	w.seeText("main", "This page has no session")
+	w.fill(".nosession input", s.address(t))
+	w.click(".nosession button[type=submit]")
+	w.see(".status-open")
+	w.start(t.TempDir())
+	w.send("hello")
+	w.seeText(".timeline", "hello")
 }
 
 // TestBrowsersInSettings lists two browsers, and forgets the other one and then this one.

@@ -7,7 +7,9 @@ import { App } from "./view/app.tsx";
 import { showPanel } from "./store/panels.ts";
 import { showContextEvent } from "./wire/transport.ts";
 
-render(<App />, document.getElementById("app")!);
+const root = document.getElementById("app")!;
+root.replaceChildren(); // the text for browsers that do not come this far
+render(<App />, root);
 watchAddress();
 void start();
 window.addEventListener(showContextEvent, () => showPanel("list"));

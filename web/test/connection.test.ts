@@ -118,3 +118,19 @@ test("notifications and requests of the server come in their order, after the ha
 	c.answer(5, { ok: true });
 	equal(wire.sent, [{ jsonrpc: "2.0", id: 5, result: { ok: true } }]);
 });
+
+test("a server that ends each introduction is asked again after times that grow", async () => {
+	const { wire, c } = connect({ opened: () => Promise.reject(new Error("not now")) });
+	wire.link.opened();
+	await settle();
+	for (const ms of [250, 500, 1000, 2000, 4000, 8000, 8000]) {
+		const links = wire.links.length;
+		equal(c.state.value, "waiting");
+		await pass(ms - 1);
+		equal(wire.links.length, links);
+		await pass(1);
+		equal(wire.links.length, links + 1);
+		wire.link.opened();
+		await settle();
+	}
+});

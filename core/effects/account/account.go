@@ -1,6 +1,7 @@
 package account
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -138,7 +139,7 @@ func (a *Account) permitted(l *Login) error {
 		return signIn("forced_login_method, or a requirement of the administrator, permits no API key")
 	case !isKey && !rules.permits(l.workspace()):
 		return signIn("forced_chatgpt_workspace_id permits the workspaces %s only, and the login is for %s",
-			strings.Join(rules.Workspaces, ", "), first(shown(l.workspace()), "none"))
+			strings.Join(rules.Workspaces, ", "), cmp.Or(shown(l.workspace()), "none"))
 	}
 	return nil
 }
@@ -186,8 +187,8 @@ func (a *Account) put(ctx context.Context, l *Login) (previous *Login, err error
 	return previous, err
 }
 
-// Logout removes the login, and revokes its tokens. It reports whether there was one. A revocation that fails changes
-// nothing: the tokens are removed all the same.
+// Logout removes the login, also the stored one below that of a client, and revokes the stored tokens. It reports
+// whether there was one. A revocation that fails changes nothing: the tokens are removed all the same.
 func (a *Account) Logout(ctx context.Context) (bool, error) {
 	a.CancelAttempt("")
 	a.mu.Lock()
@@ -202,7 +203,7 @@ func (a *Account) Logout(ctx context.Context) (bool, error) {
 	if err != nil {
 		return client != nil, err
 	}
-	if stored != nil && client == nil {
+	if stored != nil {
 		a.revoke(ctx, stored)
 	}
 	return removed || client != nil, nil

@@ -1,6 +1,7 @@
 package account
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"crypto/subtle"
@@ -238,7 +239,7 @@ func (at *Attempt) accept(q url.Values) error {
 func (at *Attempt) answered(q url.Values) error {
 	switch code := q.Get("code"); {
 	case q.Has("error"):
-		return fmt.Errorf("the sign-in failed: %s", shown(first(q.Get("error_description"), q.Get("error"), "no reason given")))
+		return fmt.Errorf("the sign-in failed: %s", shown(cmp.Or(q.Get("error_description"), q.Get("error"), "no reason given")))
 	case code == "":
 		return errors.New("the sign-in failed: the issuer sent no code")
 	default:

@@ -1,6 +1,7 @@
 package account
 
 import (
+	"cmp"
 	"encoding/base64"
 	"slices"
 	"strings"
@@ -56,8 +57,8 @@ func readClaims(token string) (c claims) {
 	if protocol.Unmarshal(text, &t) != nil {
 		return c
 	}
-	c = claims{email: first(t.Email.value, t.Profile.Email.value), plan: t.Auth.Plan.value,
-		user: first(t.Auth.User.value, t.Auth.ID.value), account: t.Auth.Account.value, fedramp: t.Auth.Fedramp.value}
+	c = claims{email: cmp.Or(t.Email.value, t.Profile.Email.value), plan: t.Auth.Plan.value,
+		user: cmp.Or(t.Auth.User.value, t.Auth.ID.value), account: t.Auth.Account.value, fedramp: t.Auth.Fedramp.value}
 	if seconds := t.Expires.value; seconds > 0 && seconds < maxSeconds {
 		c.expires = time.Unix(int64(seconds), 0)
 	}
@@ -66,15 +67,6 @@ func readClaims(token string) (c claims) {
 
 // maxSeconds is the beginning of the year 10000, in seconds since 1970.
 const maxSeconds = 253_402_300_800
-
-func first(texts ...string) string {
-	for _, text := range texts {
-		if text != "" {
-			return text
-		}
-	}
-	return ""
-}
 
 // plans are the words of PlanType, by those of tokens.
 var plans = []string{"free", "go", "plus", "pro", "prolite", "promax", "team", "self_serve_business_prolite",
@@ -105,7 +97,7 @@ type Holder struct {
 // Holder returns the owner of the tokens.
 func (l *Login) Holder() Holder {
 	c := readClaims(l.Tokens.ID)
-	return Holder{Email: c.email, User: c.user, Plan: planOf(first(l.plan, c.plan))}
+	return Holder{Email: c.email, User: c.user, Plan: planOf(cmp.Or(l.plan, c.plan))}
 }
 
 // workspace returns the workspace that the tokens are for, or "".
@@ -113,7 +105,7 @@ func (l *Login) workspace() string {
 	if l.Mode == ClientTokens {
 		return l.Tokens.AccountID // the client names it
 	}
-	return first(readClaims(l.Tokens.ID).account, l.Tokens.AccountID)
+	return cmp.Or(readClaims(l.Tokens.ID).account, l.Tokens.AccountID)
 }
 
 // isOfSameUser reports whether two logins are of one sign-in, as far as it is known.

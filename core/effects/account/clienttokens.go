@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"sync"
 	"time"
 )
 
@@ -26,8 +25,6 @@ const askTime = 10 * time.Second
 type clientLogin struct {
 	login *Login
 	ask   Ask
-	// asking is held while the client is asked.
-	asking *sync.Mutex
 }
 
 // SetClientTokens signs in with tokens of a client. They are in memory only, and have precedence over the stored login.
@@ -35,13 +32,13 @@ func (a *Account) SetClientTokens(g Given, ask Ask) error {
 	if !a.Rules().PermitsMethod(ForceChatGPT) {
 		return errNoChatGPT
 	}
-	a.CancelAttempt("")
 	l, err := a.given(g)
 	if err != nil {
 		return err
 	}
+	a.CancelAttempt("")
 	a.mu.Lock()
-	a.client = &clientLogin{l, ask, &sync.Mutex{}}
+	a.client = &clientLogin{l, ask}
 	a.mu.Unlock()
 	return nil
 }
@@ -69,19 +66,14 @@ func (a *Account) HasClientTokens() bool {
 	return a.client != nil
 }
 
-// askClient returns a login with other tokens than the rejected ones. One caller asks, and the others wait.
+// askClient asks the client for other tokens than the rejected ones, unless it has given others meanwhile.
 func (a *Account) askClient(ctx context.Context, rejected *Login) (*Login, error) {
 	client := a.clientOf()
-	if client == nil {
+	switch {
+	case client == nil:
 		return nil, errOther()
-	}
-	client.asking.Lock()
-	defer client.asking.Unlock()
-	switch now := a.clientOf(); {
-	case now == nil:
-		return nil, errOther()
-	case !now.login.isSame(rejected):
-		return now.login, nil
+	case !client.login.isSame(rejected):
+		return client.login, nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, askTime)
 	defer cancel()
@@ -95,10 +87,10 @@ func (a *Account) askClient(ctx context.Context, rejected *Login) (*Login, error
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if a.client == nil || a.client.asking != client.asking {
+	if a.client != client {
 		return nil, errOther()
 	}
-	a.client = &clientLogin{l, client.ask, client.asking}
+	a.client = &clientLogin{l, client.ask}
 	return l, nil
 }
 

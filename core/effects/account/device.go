@@ -1,6 +1,7 @@
 package account
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -19,6 +20,8 @@ const (
 	// minInterval and maxInterval bound the time between two questions whether the user has entered the code.
 	minInterval = time.Second
 	maxInterval = time.Minute
+	// maxFailures is the number of questions in a row without a usable answer that end a login.
+	maxFailures = 5
 )
 
 var errNoDevice = errors.New("the issuer has no login with device codes: sign in with the browser")
@@ -64,29 +67,34 @@ func (at *Attempt) requestCode(ctx context.Context) (d deviceCode, err error) {
 		Older    string          `json:"usercode"`
 		Interval json.RawMessage `json:"interval"`
 	}
-	if protocol.Unmarshal(w.body, &code) != nil || code.ID == "" || first(code.Code, code.Older) == "" {
+	if protocol.Unmarshal(w.body, &code) != nil || code.ID == "" || cmp.Or(code.Code, code.Older) == "" {
 		return d, errors.New("the response of the issuer has no device code")
 	}
-	at.URL, at.UserCode = at.issuer.URL+"/codex/device", shown(first(code.Code, code.Older))
+	at.URL, at.UserCode = at.issuer.URL+"/codex/device", shown(cmp.Or(code.Code, code.Older))
 	seconds, _ := strconv.Atoi(strings.Trim(string(code.Interval), `" `)) // another form is the shortest interval
 	return deviceCode{code.ID, min(max(time.Duration(seconds)*time.Second, minInterval), maxInterval)}, nil
 }
 
 // poll waits until the user has entered the code, and stores the login.
 func (at *Attempt) poll(d deviceCode) error {
-	for {
+	for failures := 0; ; {
 		w, err := at.account.send(at.ctx, request{method: http.MethodPost,
 			address:  at.issuer.URL + "/api/accounts/deviceauth/token",
 			document: map[string]string{"device_auth_id": d.id, "user_code": at.UserCode}})
 		switch {
 		case at.ctx.Err() != nil:
 			return context.Cause(at.ctx)
-		case err != nil:
-			return err
-		case w.status == http.StatusOK:
+		case err == nil && w.status == http.StatusOK:
 			return at.entered(w)
-		case w.status != http.StatusForbidden && w.status != http.StatusNotFound:
-			return w.refusal("the login with the device code")
+		case err == nil && (w.status == http.StatusForbidden || w.status == http.StatusNotFound):
+			failures = 0
+		default:
+			if err == nil {
+				err = w.refusal("the login with the device code")
+			}
+			if failures++; failures == maxFailures || !mayPass(w, err) {
+				return err
+			}
 		}
 		select {
 		case <-at.ctx.Done():
@@ -94,6 +102,14 @@ func (at *Attempt) poll(d deviceCode) error {
 		case <-time.After(d.interval):
 		}
 	}
+}
+
+// mayPass reports whether a later question may succeed: the network or the issuer has a problem.
+func mayPass(w *answer, err error) bool {
+	if w == nil {
+		return !errors.As(err, new(*HostError))
+	}
+	return w.status == http.StatusTooManyRequests || w.status >= http.StatusInternalServerError
 }
 
 // entered exchanges the code of the issuer.

@@ -52,7 +52,7 @@ func (a *Account) fresh(ctx context.Context, l *Login) (*Login, error) {
 // other returns a login with other tokens than rejected ones.
 func (a *Account) other(ctx context.Context, rejected *Login) (*Login, error) {
 	if rejected.Mode == ClientTokens {
-		return a.askClient(ctx, rejected)
+		return a.share(ctx, rejected, func(ctx context.Context) (*Login, error) { return a.askClient(ctx, rejected) })
 	}
 	return a.renew(ctx, rejected, reasonUnauthorized)
 }

@@ -1,7 +1,6 @@
 package account
 
 import (
-	"errors"
 	"fmt"
 	"net"
 	"net/netip"
@@ -71,15 +70,12 @@ func (h Hosts) check(u *url.URL) error {
 		"it, add %q to %s in your config.toml", shown(u.Host), net.JoinHostPort(shown(host), port), Setting)}
 }
 
-// checkProxy rejects a proxy that the user has not permitted.
+// checkProxy rejects a proxy that the user has not permitted. It is a host and a port, or "".
 func (h Hosts) checkProxy(proxy, variable string) error {
 	if proxy == "" {
 		return nil
 	}
 	host, port := splitHost(proxy)
-	if !strings.Contains(proxy, ":") || strings.HasSuffix(proxy, "]") {
-		port = "80"
-	}
 	if h.has(host, port) {
 		return nil
 	}
@@ -103,13 +99,15 @@ func isLoopback(host string) bool {
 }
 
 // errAddress means that an address cannot be read. It has no part of the address, which may have a secret.
-var errAddress = errors.New("an address for the account is not valid: correct it")
+func errAddress() error {
+	return &HostError{"an address for the account is not valid: correct it, or sign in again"}
+}
 
 // permit rejects an address, or the proxy of requests to it, that gets no credentials.
 func (a *Account) permit(address string) (*url.URL, error) {
 	u, err := url.Parse(address)
 	if err != nil {
-		return nil, errAddress
+		return nil, errAddress()
 	}
 	hosts := a.Rules().Hosts
 	if err := hosts.check(u); err != nil {

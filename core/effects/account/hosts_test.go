@@ -32,7 +32,7 @@ func TestHostsThatGetTheLogin(t *testing.T) {
 func TestProxiesThatPassTheLoginOn(t *testing.T) {
 	hosts := Hosts{"proxy.example:3128", "other.example:80"}
 	for proxy, permitted := range map[string]bool{"": true, "proxy.example:3128": true, "proxy.example:3129": false,
-		"other.example": true, "chatgpt.com:3128": false} {
+		"other.example:80": true, "other.example:443": false, "chatgpt.com:3128": false} {
 		err := hosts.checkProxy(proxy, "HTTPS_PROXY")
 		require.Equal(t, permitted, err == nil, "%s: %v", proxy, err)
 		if err != nil {

@@ -2,6 +2,7 @@ package account
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -9,6 +10,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -51,18 +53,18 @@ type Issuer struct{ URL, ClientID string }
 
 // Issuer returns the issuer for new logins.
 func (a *Account) Issuer() Issuer {
-	return Issuer{strings.TrimRight(first(a.Getenv(issuerVariable), defaultIssuer), "/"),
-		first(a.Getenv(clientVariable), defaultClient)}
+	return Issuer{strings.TrimRight(cmp.Or(a.Getenv(issuerVariable), defaultIssuer), "/"),
+		cmp.Or(a.Getenv(clientVariable), defaultClient)}
 }
 
 // issuerOf returns the issuer of tokens.
 func issuerOf(t Tokens) Issuer {
-	return Issuer{strings.TrimRight(first(t.Issuer, defaultIssuer), "/"), first(t.ClientID, defaultClient)}
+	return Issuer{strings.TrimRight(cmp.Or(t.Issuer, defaultIssuer), "/"), cmp.Or(t.ClientID, defaultClient)}
 }
 
 // refreshURL returns the address for refreshes of tokens.
 func (a *Account) refreshURL(t Tokens) string {
-	return first(a.Getenv(refreshVariable), issuerOf(t).URL+"/oauth/token")
+	return cmp.Or(a.Getenv(refreshVariable), issuerOf(t).URL+"/oauth/token")
 }
 
 // revokeURL returns the address for revocations of tokens.
@@ -82,19 +84,17 @@ type request struct {
 	method, address string
 	// form or document is the body, or both are nil.
 	form     url.Values
-	document any
+	document map[string]string
 	headers  map[string]string
 	time     time.Duration
 }
 
-// answer is a response. Body is its beginning.
+// answer is a response. Body is its beginning. Sent are the values of the request, which its texts may repeat.
 type answer struct {
 	status int
 	body   []byte
+	sent   []string
 }
-
-// errRedirect means that a response sends credentials elsewhere.
-var errRedirect = errors.New("the response is a redirect, which is not followed")
 
 // send sends a request to a host that may get credentials. The error has no address with its query, and no body.
 func (a *Account) send(ctx context.Context, r request) (*answer, error) {
@@ -121,13 +121,47 @@ func (a *Account) send(ctx context.Context, r request) (*answer, error) {
 	}
 	defer response.Body.Close()
 	if response.StatusCode >= 300 && response.StatusCode < 400 {
-		return nil, errRedirect
+		return nil, fmt.Errorf("%s answers with a redirect, which is not followed: correct the address in the configuration",
+			shown(u.Host))
 	}
 	body, err := io.ReadAll(io.LimitReader(response.Body, maxBody))
 	if err != nil {
 		return nil, fmt.Errorf("the response of %s cannot be read: %w", shown(u.Host), err)
 	}
-	return &answer{response.StatusCode, body}, nil
+	return &answer{response.StatusCode, body, r.values()}, nil
+}
+
+// minValue is the length in bytes from which a value of a request is not repeated in an error.
+const minValue = 8
+
+// publicNames are the members of requests that are no secrets.
+var publicNames = []string{"client_id", "grant_type", "redirect_uri", "refresh_reason", "token_type_hint"}
+
+// values returns the values of the request that can be secrets. Longer ones are first, as one can be a part of another.
+func (r *request) values() (list []string) {
+	for name, value := range r.document {
+		if !slices.Contains(publicNames, name) {
+			list = append(list, value)
+		}
+	}
+	for name, values := range r.form {
+		if !slices.Contains(publicNames, name) {
+			list = append(list, values...)
+		}
+	}
+	for _, value := range r.headers {
+		list = append(list, strings.TrimPrefix(value, "Bearer "))
+	}
+	slices.SortFunc(list, func(a, b string) int { return len(b) - len(a) })
+	return slices.DeleteFunc(list, func(value string) bool { return len(value) < minValue })
+}
+
+// redacted returns a text of the response without the values of the request.
+func (w *answer) redacted(text string) string {
+	for _, value := range w.sent {
+		text = strings.ReplaceAll(text, value, "[redacted]")
+	}
+	return text
 }
 
 func (r *request) encode(ctx context.Context, u *url.URL) (*http.Request, error) {
@@ -145,7 +179,7 @@ func (r *request) encode(ctx context.Context, u *url.URL) (*http.Request, error)
 	}
 	req, err := http.NewRequestWithContext(ctx, r.method, u.String(), bytes.NewReader(body))
 	if err != nil {
-		return nil, errAddress
+		return nil, errAddress()
 	}
 	if kind != "" {
 		req.Header.Set("Content-Type", kind)
@@ -173,10 +207,11 @@ func (w *answer) code() string {
 	if protocol.Unmarshal(d.Error, &word) != nil && protocol.Unmarshal(d.Error, &inner) == nil {
 		word = inner.Code.value
 	}
-	return strings.ToLower(first(word, d.Code.value))
+	return strings.ToLower(w.redacted(cmp.Or(word, d.Code.value)))
 }
 
-// refusal describes a response that is no success. It has the words of the issuer, without control characters.
+// refusal describes a response that is no success. It has the words of the issuer, without control characters and
+// without the values of the request.
 func (w *answer) refusal(what string) error {
 	var d struct {
 		Error       json.RawMessage `json:"error"`
@@ -188,7 +223,7 @@ func (w *answer) refusal(what string) error {
 	if protocol.Unmarshal(w.body, &d) == nil {
 		_ = protocol.Unmarshal(d.Error, &inner) // it may be a word
 	}
-	reason := shown(first(d.Description.value, inner.Message.value, w.code()))
+	reason := shown(cmp.Or(w.redacted(d.Description.value), w.redacted(inner.Message.value), w.code()))
 	if reason == "" {
 		return fmt.Errorf("%s was refused with the status %d", what, w.status)
 	}

@@ -1,6 +1,7 @@
 package account
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -18,7 +19,8 @@ const (
 	reasonUnauthorized = "unauthorized_recovery"
 )
 
-// refresh is a refresh under way. The members are set before done is closed.
+// refresh is a refresh under way, or a question to the client that gives tokens. The members are set before done is
+// closed.
 type refresh struct {
 	of    *Login
 	done  chan struct{}
@@ -36,28 +38,26 @@ func (a *Account) Refresh(ctx context.Context) error {
 	return err
 }
 
-// renew returns a login with other tokens than those of l. Several callers share one refresh.
+// renew returns a login with other tokens than those of l.
 func (a *Account) renew(ctx context.Context, l *Login, reason string) (*Login, error) {
 	a.mu.Lock()
-	if err := a.refused[l.Tokens.Refresh]; err != nil {
-		a.mu.Unlock()
+	err := a.refused[l.Tokens.Refresh]
+	a.mu.Unlock()
+	if err != nil {
 		return a.storedInstead(l, err)
 	}
+	return a.share(ctx, l, func(ctx context.Context) (*Login, error) { return a.renewLocked(ctx, l, reason) })
+}
+
+// share returns the login in place of l, by a call of do. Callers with the same login share the call, which continues
+// if they are cancelled.
+func (a *Account) share(ctx context.Context, l *Login, do func(context.Context) (*Login, error)) (*Login, error) {
+	a.mu.Lock()
 	r := a.refreshing
 	if r == nil || !r.of.isSame(l) {
 		r = &refresh{of: l, done: make(chan struct{})}
 		a.refreshing = r
-		go func() {
-			ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), refreshTime)
-			defer cancel()
-			r.login, r.err = a.renewLocked(ctx, l, reason)
-			a.mu.Lock()
-			if a.refreshing == r {
-				a.refreshing = nil
-			}
-			a.mu.Unlock()
-			close(r.done)
-		}()
+		go a.run(context.WithoutCancel(ctx), r, do)
 	}
 	a.mu.Unlock()
 	select {
@@ -66,6 +66,19 @@ func (a *Account) renew(ctx context.Context, l *Login, reason string) (*Login, e
 	case <-ctx.Done():
 		return nil, context.Cause(ctx)
 	}
+}
+
+// run sets the result of a refresh.
+func (a *Account) run(ctx context.Context, r *refresh, do func(context.Context) (*Login, error)) {
+	ctx, cancel := context.WithTimeout(ctx, refreshTime)
+	defer cancel()
+	r.login, r.err = do(ctx)
+	a.mu.Lock()
+	if a.refreshing == r {
+		a.refreshing = nil
+	}
+	a.mu.Unlock()
+	close(r.done)
 }
 
 // renewLocked refreshes the tokens, unless another process has done so meanwhile.
@@ -142,8 +155,8 @@ func (a *Account) commit(ctx context.Context, l *Login, t issued) (*Login, error
 		}
 		next := *stored
 		next.Tokens.Access = t.Access
-		next.Tokens.ID = first(t.ID, next.Tokens.ID)
-		next.Tokens.Refresh = first(t.Refresh, next.Tokens.Refresh)
+		next.Tokens.ID = cmp.Or(t.ID, next.Tokens.ID)
+		next.Tokens.Refresh = cmp.Or(t.Refresh, next.Tokens.Refresh)
 		next.Refreshed = a.Now()
 		return &next, nil
 	})

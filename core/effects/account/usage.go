@@ -1,6 +1,7 @@
 package account
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -86,7 +87,7 @@ func (a *Account) Usage(ctx context.Context) ([]protocol.RateLimitSnapshot, erro
 
 // backendURL returns the address of the backend.
 func (a *Account) backendURL() string {
-	base := strings.TrimRight(first(a.Rules().Backend, defaultBackend), "/")
+	base := strings.TrimRight(cmp.Or(a.Rules().Backend, defaultBackend), "/")
 	if base == "https://chatgpt.com" || base == "https://chat.openai.com" {
 		base += "/backend-api"
 	}
@@ -108,12 +109,12 @@ func (u *usage) limits() []protocol.RateLimitSnapshot {
 		main.Credits = &protocol.CreditsSnapshot{HasCredits: c.Has, Unlimited: c.Unlimited,
 			Balance: protocol.OrNil(shown(c.Balance.value))}
 	}
-	if by := first(u.Reached.value.Type.value, u.Reached.value.Kind.value); slices.Contains(reachedTypes, by) {
+	if by := cmp.Or(u.Reached.value.Type.value, u.Reached.value.Kind.value); slices.Contains(reachedTypes, by) {
 		main.RateLimitReachedType = &by
 	}
 	limits := []protocol.RateLimitSnapshot{main}
 	for _, m := range u.More.value[:min(len(u.More.value), maxLimits)] {
-		if id := first(m.Feature.value, m.Name.value); id != "" {
+		if id := cmp.Or(m.Feature.value, m.Name.value); id != "" {
 			limits = append(limits, m.Limit.snapshot(shown(id), shown(m.Name.value)))
 		}
 	}

@@ -2,6 +2,7 @@
 
 import { signal } from "@preact/signals";
 import { keep } from "../lib/keep.ts";
+import { lasting } from "../wire/storage.ts";
 import { reveal } from "./reveal.ts";
 
 const key = "appserver.panel";
@@ -22,12 +23,12 @@ export const tabNames: Record<Tab, string> = {
 /** threadsOpen shows the list of threads. */
 export const threadsOpen = signal(true);
 /** panelWanted reports whether the user wants the panel on wide screens. */
-export const panelWanted = (): boolean => localStorage.getItem(key) !== "closed";
+export const panelWanted = (): boolean => lasting.getItem(key) !== "closed";
 
 /** panelOpen shows the panel. */
 export const panelOpen = signal(panelWanted());
 /** panelWide gives the panel half of the page. */
-export const panelWide = signal(localStorage.getItem(wideKey) === "true");
+export const panelWide = signal(lasting.getItem(wideKey) === "true");
 /** panelTab is the view of the panel. */
 export const panelTab = signal<Tab>("list");
 
@@ -41,24 +42,24 @@ export type MapOrder = "strip" | "turn" | "category" | "tool";
 export const mapOrder = signal<MapOrder>("strip");
 
 /** diffSplit shows the former and the new lines of differences side by side. */
-export const diffSplit = signal(localStorage.getItem(splitKey) === "true");
+export const diffSplit = signal(lasting.getItem(splitKey) === "true");
 
 /** splitDiff chooses between lines side by side and below each other. */
 export function splitDiff(on: boolean): void {
 	diffSplit.value = on;
-	keep(localStorage, splitKey, String(on));
+	keep(lasting, splitKey, String(on));
 }
 
 /** togglePanel opens or closes the panel. On wide screens it stays so. */
 export function togglePanel(): void {
 	panelOpen.value = !panelOpen.value;
-	if (innerWidth > 1100) keep(localStorage, key, panelOpen.value ? "open" : "closed");
+	if (innerWidth > 1100) keep(lasting, key, panelOpen.value ? "open" : "closed");
 }
 
 /** toggleWide gives the panel half of the page, or less. */
 export function toggleWide(): void {
 	panelWide.value = !panelWide.value;
-	keep(localStorage, wideKey, String(panelWide.value));
+	keep(lasting, wideKey, String(panelWide.value));
 }
 
 /** showPanel opens the panel with a view. */

@@ -2,6 +2,7 @@
 
 import { signal } from "@preact/signals";
 import { CallError } from "../wire/connection.ts";
+import { lasting } from "../wire/storage.ts";
 import type { ServerNotification } from "../wire/types.ts";
 import { ContextList } from "./context.ts";
 import { draftKey, MessageDraft } from "./draft.ts";
@@ -24,7 +25,7 @@ const readOnlyKinds: Record<string, ThreadPhase> = { threadLocked: "locked", thr
 
 /** forgetTexts removes the texts of a deleted thread from the browser. */
 export function forgetTexts(threadId: string): void {
-	for (const key of [draftKey(threadId), planKey(threadId), reportsKey(threadId)]) localStorage.removeItem(key);
+	for (const key of [draftKey(threadId), planKey(threadId), reportsKey(threadId)]) lasting.removeItem(key);
 }
 
 /** ThreadStore has the parts of one open thread. */
@@ -54,14 +55,14 @@ export class ThreadStore {
 	constructor(readonly id: string, caller: Caller) {
 		const { notices } = this;
 		const requests = this.requests = new Requests(id, caller, notices, () => void this.context.read());
-		this.reports = new CompactionReports(reportsKey(id), localStorage);
+		this.reports = new CompactionReports(reportsKey(id), lasting);
 		this.settings = new ThreadSettings(requests);
 		this.turns = new Turns(requests, notices, this.settings);
 		this.items = new Items(requests, notices, this.reports.byPlace);
 		this.context = new ContextList(requests, notices);
-		this.plan = new EditPlan(requests, this.context, notices, localStorage);
+		this.plan = new EditPlan(requests, this.context, notices, lasting);
 		this.edits = new Edits(requests, this.context, notices);
-		this.draft = new MessageDraft(id, localStorage);
+		this.draft = new MessageDraft(id, lasting);
 		this.find = new Find(requests, this.items, notices);
 		this.suggestions = new Suggestions(requests, this.context, notices);
 		this.reverts = new Reverts(requests, notices, this.draft);

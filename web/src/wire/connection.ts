@@ -88,12 +88,13 @@ export class Connection {
 	}
 
 	private async open(link: Link): Promise<void> {
-		this.delay = minDelayMs;
 		this.everOpen = true;
 		this.linked = true;
 		try {
 			await this.handlers.opened();
-			if (this.link === link) this.state.value = "open";
+			if (this.link !== link) return;
+			this.delay = minDelayMs;
+			this.state.value = "open";
 		} catch {
 			link.close();
 		}

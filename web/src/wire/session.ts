@@ -1,12 +1,17 @@
 // The session of the page: a token, for a one-use ticket or for the signature of a remembered browser.
 
 import { addServer, device, deviceId, nonce, proves, servers } from "./device.ts";
+import { ofTab } from "./storage.ts";
 
 const storageKey = "appserver.token";
 /** unprovenKey has the token of a server that cannot remember this browser. The ticket has proved that it is ours. */
 const unprovenKey = "appserver.unproven";
 /** signedPrefix begins the text that a browser signs. */
 const signedPrefix = "appserver device 1";
+
+/** answerMs is the longest time that the page waits for an answer. */
+const answerMs = 10_000;
+const unreachable = "The server does not answer.";
 
 /** SessionError explains why the page has no token. */
 export class SessionError extends Error {}
@@ -22,7 +27,7 @@ export interface RememberedBrowser {
 }
 
 /** token returns the token of this tab, or an empty text. */
-export const token = (): string => sessionStorage.getItem(storageKey) ?? "";
+export const token = (): string => ofTab.getItem(storageKey) ?? "";
 
 /**
  * openSession opens a session of this tab: by the ticket in the address, which it removes, by the token of the tab, or
@@ -38,7 +43,8 @@ export async function openSession(remembered: () => void): Promise<void> {
 	if (signedIn === "open") return;
 	dropSession();
 	throw new SessionError(problem || {
-		unreachable: "The server does not answer.",
+		unreachable: unreachable,
+		broken: "The server cannot read the browsers that it remembers: appserver web --devices shows the cause.",
 		unknown: "The server does not know this browser any more.",
 		stranger: "The program at this address is not a server that remembers this browser.",
 		none: "This browser has no key and no ticket.",
@@ -55,17 +61,18 @@ export async function renewSession(): Promise<boolean> {
 /** answers returns the status of the server's answer to a token, or 0 without an answer. */
 function answers(token: string): Promise<number> {
 	const headers = { Authorization: `Bearer ${token}` };
-	return fetch("/session", { headers, cache: "no-store" }).then((r) => r.status, () => 0);
+	return ask("/session", { headers }).then((r) => r.status, () => 0);
 }
 
 /** redeem exchanges a ticket for a token. It returns why that failed, or an empty text. */
 export async function redeem(ticket: string, remembered: () => void): Promise<string> {
 	const response = await post("/session", { ticket }).catch(() => null);
-	if (!response) return "The server does not answer.";
-	if (!response.ok) return "The ticket is used, expired or wrong.";
+	if (!response) return unreachable;
+	if (response.status === 403) return "The ticket is used, expired or wrong.";
+	if (!response.ok) return `The server refuses the ticket with the status ${response.status}.`;
 	const session = await response.json() as { token: string; remember: boolean };
-	sessionStorage.setItem(storageKey, session.token);
-	if (!session.remember || !await remember(remembered)) sessionStorage.setItem(unprovenKey, session.token);
+	ofTab.setItem(storageKey, session.token);
+	if (!session.remember || !await remember(remembered)) ofTab.setItem(unprovenKey, session.token);
 	return "";
 }
 
@@ -84,25 +91,29 @@ async function remember(remembered: () => void): Promise<boolean> {
 	return true;
 }
 
+/** BrokenError means that the server answers with an error of its own. */
+class BrokenError extends Error {}
+
 /**
  * challenge returns a text to sign, or null if the program at this address is not a server that has remembered this
- * browser. It rejects without an answer. A browser that no server has remembered accepts each.
+ * browser. It rejects without an answer, and with a BrokenError. A browser that no server has remembered accepts each.
  */
 async function challenge(): Promise<string | null> {
 	const random = nonce();
 	const known = await servers();
-	const response = await fetch("/challenge", {
+	const response = await ask("/challenge", {
 		method: "POST",
 		headers: { "Content-Type": "application/json" },
 		body: JSON.stringify({ nonce: random }),
 	});
+	if (!response.ok) throw new BrokenError();
 	const asked = await response.json() as { challenge: string; proof: string };
 	return known.length === 0 || await proves(known, asked.proof, random, asked.challenge) ? asked.challenge : null;
 }
 
 /** isServer reports whether a server is at this address, and not a program that this browser does not know. */
 export async function isServer(): Promise<boolean> {
-	if (sessionStorage.getItem(unprovenKey) === token()) return true;
+	if (ofTab.getItem(unprovenKey) === token()) return true;
 	try {
 		return (await servers()).length === 0 || await challenge() !== null;
 	} catch {
@@ -111,7 +122,7 @@ export async function isServer(): Promise<boolean> {
 }
 
 /** signIn opens a session by the key of this browser. */
-async function signIn(): Promise<"open" | "none" | "unknown" | "stranger" | "unreachable"> {
+async function signIn(): Promise<"open" | "none" | "unknown" | "stranger" | "broken" | "unreachable"> {
 	const key = await device(false);
 	if (!key) return "none";
 	try {
@@ -120,16 +131,22 @@ async function signIn(): Promise<"open" | "none" | "unknown" | "stranger" | "unr
 		const signature = await key.sign([signedPrefix, location.origin, text].join("\n"));
 		const response = await post("/session", { device: await deviceId(key.publicKey), challenge: text, signature });
 		if (response.status === 403) return "unknown";
+		if (!response.ok) return "broken";
 		const session = await response.json() as { token: string };
-		sessionStorage.setItem(storageKey, session.token);
+		ofTab.setItem(storageKey, session.token);
 		return "open";
-	} catch {
-		return "unreachable";
+	} catch (error) {
+		return error instanceof BrokenError ? "broken" : "unreachable";
 	}
 }
 
+/** ask sends a request. It rejects without an answer in time. */
+function ask(path: string, init: RequestInit): Promise<Response> {
+	return fetch(path, { ...init, cache: "no-store", signal: AbortSignal.timeout(answerMs) });
+}
+
 function post(path: string, body: object): Promise<Response> {
-	return fetch(path, {
+	return ask(path, {
 		method: "POST",
 		headers: { "Content-Type": "application/json", Authorization: `Bearer ${token()}` },
 		body: JSON.stringify(body),
@@ -152,14 +169,14 @@ export function browserName(userAgent: string): string {
 
 /** readBrowsers returns the remembered browsers. */
 export async function readBrowsers(): Promise<RememberedBrowser[]> {
-	const response = await fetch("/devices", { headers: { Authorization: `Bearer ${token()}` }, cache: "no-store" });
+	const response = await ask("/devices", { headers: { Authorization: `Bearer ${token()}` } });
 	if (!response.ok) throw new Error((await response.text()).trim());
 	return (await response.json() as { devices: RememberedBrowser[] }).devices;
 }
 
 /** forgetBrowser ends the sessions of a remembered browser, which then needs a ticket. */
 export async function forgetBrowser(id: string): Promise<void> {
-	const response = await fetch(`/devices?id=${encodeURIComponent(id)}`, {
+	const response = await ask(`/devices?id=${encodeURIComponent(id)}`, {
 		method: "DELETE",
 		headers: { Authorization: `Bearer ${token()}` },
 	});
@@ -168,5 +185,5 @@ export async function forgetBrowser(id: string): Promise<void> {
 
 /** dropSession forgets a token that the server rejected. */
 export function dropSession(): void {
-	sessionStorage.removeItem(storageKey);
+	ofTab.removeItem(storageKey);
 }

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"flag"
@@ -15,6 +14,7 @@ import (
 	"appserver/cmd/appserver/internal/cmdline"
 	"appserver/cmd/appserver/internal/termtext"
 	"appserver/core/effects/account"
+	"appserver/platform/vault"
 )
 
 // loginCall is a running login command.
@@ -74,14 +74,20 @@ func (c *loginCall) run(o *app.Options, args []string) (err error) {
 	return c.login()
 }
 
+// errEphemeral means that the login would end with this command.
+var errEphemeral = errors.New("cli_auth_credentials_store = \"ephemeral\" keeps logins in the memory of a server: sign in there with account/login/start, or set \"file\" in config.toml")
+
 // login signs in, in the way that the flags select.
 func (c *loginCall) login() error {
+	if c.account.Config.AuthStore == vault.Ephemeral {
+		return errEphemeral
+	}
+	if c.withKey {
+		return c.readKey(context.Background()) // an interrupt ends the program, as nothing has to be undone
+	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	switch {
-	case c.withKey:
-		return c.readKey(ctx)
-	case c.device:
+	if c.device {
 		return c.withDevice(ctx)
 	}
 	at, err := c.account.BeginBrowser("cli", "codex_cli_rs")
@@ -128,11 +134,13 @@ func (c *loginCall) readKey(ctx context.Context) error {
 		}
 	}
 	fmt.Fprintln(c.Err, "Reading API key from stdin...")
-	text, err := io.ReadAll(bufio.NewReader(io.LimitReader(c.In, maxKey)))
-	if err != nil {
+	text, err := io.ReadAll(io.LimitReader(c.In, maxKey+1))
+	switch {
+	case err != nil:
 		return fmt.Errorf("the key cannot be read: %w", err)
-	}
-	if strings.TrimSpace(string(text)) == "" {
+	case len(text) > maxKey:
+		return fmt.Errorf("standard input has more than %d bytes, which is no API key", maxKey)
+	case strings.TrimSpace(string(text)) == "":
 		return errors.New("no API key came from standard input")
 	}
 	if err := c.account.SetKey(ctx, string(text)); err != nil {
