@@ -41,7 +41,8 @@ func TestCodexLinkServes(t *testing.T) {
 		"app-server",
 		"app-server --stdio",
 		"app-server --analytics-default-enabled",
-		"app-server --enable foo --disable bar --strict-config",
+		"app-server --enable foo --disable bar",
+		"app-server --strict-config",
 		"--enable foo app-server --listen stdio://",
 		"--config features.x=true app-server --listen=stdio:// --session-source vscode",
 	} {
@@ -112,8 +113,8 @@ func TestCodexRejectsUnknownCommands(t *testing.T) {
 	require.NotEmpty(t, files)
 }
 
-// TestStrictConfigRefusesUnknownKeys: with --strict-config, an unknown key is no warning but an error, in the file, on the
-// command line, in the config of a thread and in a project.
+// TestStrictConfigRefusesUnknownKeys: with --strict-config, an unknown key is no warning but an error, in the file, on
+// the command line, in the config of a thread and in a project.
 func TestStrictConfigRefusesUnknownKeys(t *testing.T) {
 	t.Parallel()
 	home := t.TempDir()
