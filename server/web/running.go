@@ -4,15 +4,18 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"net/http"
 	"net/netip"
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"time"
 
 	"appserver/platform/disk"
 	"appserver/platform/httpclient"
+	"appserver/platform/osfile"
 )
 
 const (
@@ -73,11 +76,19 @@ func RequestTickets(ctx context.Context, home string, at Address, use Use) ([]Ti
 		switch err := r.requestTicket(ctx, use); {
 		case err == nil:
 			tickets = append(tickets, Ticket{r.url(), r.ticketFile()})
-		case !errors.Is(err, context.DeadlineExceeded) && !errors.Is(err, errNoTicket): // a busy server is not dead
+		case !mayLive(err):
 			r.remove()
 		}
 	}
 	return tickets, nil
+}
+
+// mayLive reports whether a server that gave no ticket may be alive: it is busy or has a full disk, or this process
+// could not connect for another reason than that nothing listens.
+func mayLive(err error) bool {
+	var dialed *net.OpError
+	return errors.Is(err, context.DeadlineExceeded) || errors.Is(err, errNoTicket) ||
+		errors.As(err, &dialed) && !osfile.Is(err, syscall.ECONNREFUSED)
 }
 
 // Addresses returns the addresses of the pages of a home, some of which may be those of dead servers. It asks none.

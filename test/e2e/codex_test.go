@@ -41,7 +41,8 @@ func TestCodexLinkServes(t *testing.T) {
 		"app-server",
 		"app-server --stdio",
 		"app-server --analytics-default-enabled",
-		"app-server --enable foo --disable bar --strict-config",
+		"app-server --enable foo --disable bar",
+		"app-server --strict-config",
 		"--enable foo app-server --listen stdio://",
 		"--config features.x=true app-server --listen=stdio:// --session-source vscode",
 	} {
@@ -110,4 +111,28 @@ func TestCodexRejectsUnknownCommands(t *testing.T) {
 	files, err := os.ReadDir(dir)
 	require.NoError(t, err)
 	require.NotEmpty(t, files)
+}
+
+// TestStrictConfigRefusesUnknownKeys: with --strict-config, an unknown key is no warning but an error, in the file, on
+// the command line, in the config of a thread and in a project.
+func TestStrictConfigRefusesUnknownKeys(t *testing.T) {
+	t.Parallel()
+	home := t.TempDir()
+	apptest.WriteConfig(t, home, "modell = \"x\"\n")
+	status, _, errs := apptest.Execute(t, home, "--strict-config")
+	require.Equal(t, 1, status)
+	require.Contains(t, errs, "config.toml:1: modell: unknown key")
+	status, _, errs = apptest.Execute(t, t.TempDir(), "--strict-config", "-c", "modell=x")
+	require.Equal(t, 1, status)
+	require.Contains(t, errs, "modell: unknown key")
+
+	c := apptest.StartOffline(t, t.TempDir(), "--strict-config")
+	err := c.CallRejected("thread/start", apptest.Object{"config": apptest.Object{"modell": "x"}})
+	require.Equal(t, "config.modell", err.Data.Field)
+	project := t.TempDir()
+	require.NoError(t, os.Mkdir(filepath.Join(project, ".codex"), 0o755))
+	require.NoError(t, os.WriteFile(filepath.Join(project, ".codex", "config.toml"), []byte("modell = \"x\"\n"), 0o600))
+	err = c.CallRejected("thread/start", apptest.Object{"cwd": project, "sandbox": "workspace-write"})
+	require.Contains(t, err.Message, "modell: unknown key")
+	c.Close()
 }

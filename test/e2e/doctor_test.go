@@ -85,6 +85,7 @@ func TestDoctorFindsNothingWrongInAReadyHome(t *testing.T) {
 // TestDoctorNamesWhatIsInTheWay has a home that cannot be used, in each way.
 func TestDoctorNamesWhatIsInTheWay(t *testing.T) {
 	t.Parallel()
+	apptest.NeedsFiles(t, apptest.FilesIndex)
 	file := filepath.Join(t.TempDir(), "file")
 	require.NoError(t, os.WriteFile(file, nil, 0o600))
 	broken := doctorHome(t, "model = \"m\"\nsandbox_mode = 5\n")

@@ -26,6 +26,8 @@ type Source struct {
 	Provider string
 	// Getenv reads the environment; nil is an empty one.
 	Getenv func(string) string
+	// Strict makes unknown keys errors.
+	Strict bool
 	Ports
 }
 
@@ -159,6 +161,7 @@ type Config struct {
 	// CommandRules are the rules for commands beside the files.
 	CommandRules core.CommandRules
 
+	strict   bool // see Source.Strict
 	home     string
 	getenv   func(string) string
 	ports    Ports
@@ -389,7 +392,7 @@ func (o Source) build(file *layer) (*Config, error) {
 	if err != nil {
 		return nil, err
 	}
-	c, err := build(o.Home, getenv, layers, project{}, required)
+	c, err := build(o.Home, getenv, layers, project{}, required, o.Strict)
 	if c != nil {
 		c.connect(o.Ports)
 	}
@@ -412,9 +415,10 @@ func rejectOverride(err error) error {
 }
 
 // build merges layers, the weakest first, to the settings in a project that the requirements permit.
-func build(home string, getenv func(string) string, layers []*layer, p project, r requirements) (*Config, error) {
+func build(home string, getenv func(string) string, layers []*layer, p project, r requirements, strict bool) (
+	*Config, error) {
 	c := defaults()
-	c.required = r
+	c.required, c.strict = r, strict
 	c.home, c.getenv, c.layers, c.project = home, getenv, layers, p
 	for _, l := range layers {
 		if l.disabled == "" {
@@ -422,7 +426,7 @@ func build(home string, getenv func(string) string, layers []*layer, p project, 
 		}
 	}
 	c.applyOllamaHost()
-	d := &decoder{resolve: resolver(getenv("HOME"))}
+	d := &decoder{resolve: resolver(getenv("HOME")), strict: strict}
 	d.fields(reflect.ValueOf(c).Elem(), c.root, nil)
 	c.applyTrust()
 	c.chooseModel()

@@ -26,6 +26,8 @@ type decoder struct {
 	resolve  func(path string, at position) string
 	problems []error
 	warnings []warning
+	// strict makes unknown keys problems.
+	strict bool
 }
 
 // warning is a text about a key, with the position to sort by.
@@ -44,6 +46,15 @@ func (d *decoder) expected(n *node, path []string, what string) {
 
 func (d *decoder) warn(n *node, path []string, text string) {
 	d.warnings = append(d.warnings, warning{n.position, fmt.Sprintf("%s: %s: %s", n.position, dotted(path), text)})
+}
+
+// unknown reports a key without an effect.
+func (d *decoder) unknown(n *node, path []string) {
+	if d.strict {
+		d.problem(n, path, "unknown key, which --strict-config does not permit: correct it, or remove it")
+		return
+	}
+	d.warn(n, path, "unknown key, it has no effect")
 }
 
 // sortedWarnings returns the warnings in the order of their lines, those about files of the project
@@ -79,7 +90,7 @@ func (d *decoder) fields(to reflect.Value, n *node, path []string) {
 	}
 	for _, key := range sortedKeys(n.table) {
 		if !known[key] && !isIgnored(below(path, key)) {
-			d.warn(n.table[key], below(path, key), "unknown key, it has no effect")
+			d.unknown(n.table[key], below(path, key))
 		}
 	}
 }

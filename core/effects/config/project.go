@@ -98,7 +98,7 @@ func (c *Config) overrides() *layer {
 func (c *Config) inFolder(cwd string, over *layer) (*Config, error) {
 	out, err := c, error(nil)
 	if over != nil {
-		out, err = build(c.home, c.getenv, append(slices.Clip(c.layers), over), project{}, c.required)
+		out, err = build(c.home, c.getenv, append(slices.Clip(c.layers), over), project{}, c.required, c.strict)
 	}
 	if err != nil {
 		return nil, rejectOverride(err)
@@ -106,7 +106,7 @@ func (c *Config) inFolder(cwd string, over *layer) (*Config, error) {
 	if cwd != "" {
 		p, err := out.projectOf(cwd)
 		if err == nil {
-			out, err = build(c.home, c.getenv, p.insertInto(out.layers), p, c.required)
+			out, err = build(c.home, c.getenv, p.insertInto(out.layers), p, c.required, c.strict)
 		}
 		if err != nil {
 			return nil, rejectProject(err)

@@ -67,7 +67,7 @@ func loadHome(o *Options, log *zap.Logger) (*localHome, error) {
 		identity: &model.Identity{}, log: log}
 	local.rollouts.SnapshotVersion = program()
 	source := config.Source{Home: home, System: config.SystemFile, Overrides: o.Overrides, Provider: o.Provider,
-		Getenv: os.Getenv, Ports: config.Ports{
+		Getenv: os.Getenv, Strict: o.strict, Ports: config.Ports{
 			Login:     func() (bool, error) { return signedIn(local.account) },
 			StoredKey: func(provider, address string) (string, error) { return local.keys.Key(provider, address) },
 			Secrets:   func() []string { return local.secrets() },

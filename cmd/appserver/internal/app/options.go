@@ -23,6 +23,8 @@ type Options struct {
 	LogFormat string
 	transport transport
 	source    string
+	// strict makes unknown keys of the configuration errors.
+	strict bool
 	// parentExit is nil if no flag sets it.
 	parentExit  *bool
 	ShowVersion bool
@@ -80,7 +82,7 @@ func (o *Options) DefineServer(flags *flag.FlagSet) {
 	flags.BoolFunc("exit-with-parent", "exit when the parent process exits (default true with stdio://)", o.setParentExit)
 	flags.BoolVar(&o.ShowVersion, "version", o.ShowVersion, "print the version")
 	flags.BoolVar(&o.ShowVersion, "V", o.ShowVersion, "the same as --version")
-	flags.Bool("strict-config", false, "accepted and ignored: the server warns about settings without effect")
+	flags.BoolVar(&o.strict, "strict-config", false, "refuse to start with an unknown key in the configuration, which is a warning otherwise")
 	flags.Bool("analytics-default-enabled", false, "accepted and ignored: the server sends no analytics")
 }
 
