@@ -152,10 +152,25 @@ func TestSideBar(t *testing.T) {
 	e.shot("side")
 }
 
-// TestMissingProgram has no program at the path of the settings. The extension says so, and leads to the settings.
+// TestSetup starts a thread without a model that can be used. The page shows the ways to one instead.
+func TestSetup(t *testing.T) {
+	e := openEditor(t, object{"appserver.args": []string{"-c", "model_provider=openrouter"}})
+	e.command("appserver: New Thread in This Folder")
+	e.see(page, ".welcome", "Choose a model")
+	e.see(page, ".setup", "Type a key")
+	require.Zero(t, eval[int](e, page+`.querySelectorAll(".composer").length`))
+	e.shot("setup")
+}
+
+// TestMissingProgram has no program at the path of the settings. The extension says so, says how to install it, and
+// leads to the settings.
 func TestMissingProgram(t *testing.T) {
 	e := openEditor(t, object{"appserver.path": "/nowhere/appserver"})
 	e.command("appserver: Open Workbench")
+	e.see("document", toast, "The program /nowhere/appserver cannot be started")
+	e.click("document", toast+" .monaco-button", "How to Install")
+	e.see("document", ".tab", "Preview README.md")
+	e.command("appserver: Restart Server")
 	e.see("document", toast, "The program /nowhere/appserver cannot be started")
 	e.click("document", toast+" .monaco-button", "Open Settings")
 	e.see("document", ".settings-editor .setting-item", "Path")
