@@ -25,23 +25,21 @@ func (s *subject) providers(ctx context.Context) []Result {
 	}
 	chosen := s.Config.ModelProvider
 	list := []Result{s.provider(ctx, chosen)}
-	var ready, others []string
+	var ready, local, others []string
 	for _, id := range slices.Sorted(maps.Keys(s.Config.ModelProviders)) {
-		switch p := s.Config.ModelProviders[id]; {
+		p := s.Config.ModelProviders[id]
+		switch key := s.Config.DescribeKey(p); {
 		case id == chosen || id == config.ProviderOffline:
 		case s.Config.Ready(id) != nil:
 			others = append(others, id)
-		case p.EnvKey != "":
-			ready = append(ready, id+" ("+p.EnvKey+")")
+		case key.Present:
+			ready = append(ready, id+" ("+keyText(key)+")")
 		default:
-			ready = append(ready, id)
+			local = append(local, id)
 		}
 	}
-	text := "without a key: " + listed(others)
-	if len(ready) > 0 {
-		text = "can be used with model_provider: " + listed(ready) + "; " + text
-	}
-	return append(list, ok("provider.others", "%s", text))
+	return append(list, ok("provider.others", "can be used: %s; need no key, if their server runs: %s; cannot be used yet: %s",
+		listed(ready), listed(local), listed(others)))
 }
 
 // listed joins names, at most some of them.
