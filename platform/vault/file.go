@@ -33,7 +33,7 @@ func (s *Store[T]) loadFile() (*T, error) {
 	path := s.Path()
 	d, err := s.readFile(path)
 	if link := filepath.Join(s.Home, s.File); err != nil && filepath.Base(path) != s.File {
-		return nil, fmt.Errorf("%s cannot be read through the link %s: %w", s.What, link, err)
+		return nil, fmt.Errorf("%s cannot be read through the link %s: %w", s.Subject, link, err)
 	}
 	return d, err
 }
@@ -63,7 +63,7 @@ func (s *Store[T]) readFile(path string) (*T, error) {
 }
 
 func (s *Store[T]) damaged(path string, reason error) error {
-	return fmt.Errorf("%s is damaged: %w; it is left as it is: move it away, and %s", path, reason, s.Again)
+	return fmt.Errorf("%s is damaged: %w; it is left as it is: move it away, and %s", path, reason, s.Advice)
 }
 
 // saveFile replaces the file durably.

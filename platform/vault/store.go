@@ -50,8 +50,8 @@ type Options[T any] struct {
 	Ring  *keyring.Service
 	Entry string
 	Form  Form[T]
-	// What names the document in errors, and Again the action after a damaged one was moved away.
-	What, Again string
+	// Subject names the document in errors. Advice is the action after the user has moved a damaged one away.
+	Subject, Advice string
 	// Disk has the file.
 	Disk disk.FS
 }
@@ -113,7 +113,7 @@ func (s *Store[T]) loadKeyring() (*T, error) {
 	}
 	d, err := s.Form.Parse([]byte(text))
 	if err != nil {
-		return nil, fmt.Errorf("the entry %s of the keyring cannot be read: %w: remove it, and %s", s.Entry, err, s.Again)
+		return nil, fmt.Errorf("the entry %s of the keyring cannot be read: %w: remove it, and %s", s.Entry, err, s.Advice)
 	}
 	*s.Form.Place(d) = inKeyring
 	return d, nil
@@ -136,7 +136,7 @@ func (s *Store[T]) Update(ctx context.Context, change func(stored *T) (*T, error
 		return stored, err
 	}
 	if err := s.save(next); err != nil {
-		return stored, fmt.Errorf("%s cannot be stored: %w", s.What, err)
+		return stored, fmt.Errorf("%s cannot be stored: %w", s.Subject, err)
 	}
 	return next, nil
 }
@@ -199,7 +199,7 @@ func (s *Store[T]) Remove(ctx context.Context) (bool, error) {
 	if s.Mode != File {
 		inRing, err = s.Ring.Remove(s.Entry)
 		if err != nil && (s.Mode == Keyring || !errors.Is(err, keyring.ErrNone)) {
-			return false, fmt.Errorf("%s cannot be removed: %w", s.What, err)
+			return false, fmt.Errorf("%s cannot be removed: %w", s.Subject, err)
 		}
 	}
 	if _, err := s.loadFile(); err != nil {

@@ -108,7 +108,7 @@ func TestFirstAnswerOfTheDemo(t *testing.T) {
 	w.firstAnswer("hello")
 }
 
-// TestSignedInUserNeedsNoSetup uses the login of the reference implementation, and TestFirstAnswerOfAnAccount signs in.
+// TestSignedInUserNeedsNoSetup uses the login of the reference implementation.
 func TestSignedInUserNeedsNoSetup(t *testing.T) {
 	issuer := apptest.StartIssuer(t)
 	home := issuer.Home(t)

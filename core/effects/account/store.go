@@ -20,6 +20,6 @@ func NewStore(home, mode string) *Store {
 		Ring:  keyring.New("Codex Auth", "cli_auth_credentials_store"), Entry: vault.Entry(home),
 		Form: vault.Form[Login]{Parse: parse, Encode: (*Login).encode,
 			Place: func(l *Login) *vault.Place { return &l.place }},
-		What: "the login", Again: "sign in again",
+		Subject: "the login", Advice: "sign in again",
 	})
 }

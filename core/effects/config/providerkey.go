@@ -203,8 +203,8 @@ func (p Provider) isAzure() bool {
 	})
 }
 
-// WithProviders returns the settings of a thread with the providers of the current configuration. What the thread sets
-// of a provider for itself remains.
+// WithProviders returns the settings of a thread with the providers of the current configuration. Settings of
+// providers in the thread's own overrides remain.
 func (c *Config) WithProviders(current *Config) *Config {
 	var own [][]string
 	if over := c.overrides(); over != nil {

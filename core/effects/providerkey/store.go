@@ -47,7 +47,7 @@ func New(home, mode string) *Store {
 		Ring: keyring.New("Appserver Provider Keys", "cli_auth_credentials_store"), Entry: vault.Entry(home),
 		Form: vault.Form[document]{Parse: parse, Encode: (*document).encode,
 			Place: func(d *document) *vault.Place { return &d.place }},
-		What: "the key", Again: "type the keys of providers again",
+		Subject: "the key", Advice: "type the keys of providers again",
 	})}
 }
 

@@ -1,4 +1,4 @@
-// The folder of a new thread: what the server says about it, and the permissions of the thread.
+// The folder of a new thread: facts from the server, and the permissions of the thread.
 
 import { computed, signal } from "@preact/signals";
 import { Delay } from "../lib/delay.ts";
@@ -51,7 +51,7 @@ export class FolderChoice {
 		void this.read();
 	}
 
-	/** type takes what the user has typed, and reads the facts soon. */
+	/** type takes the text that the user typed, and reads the facts soon. */
 	type(path: string): void {
 		this.path.value = path;
 		this.stale = true;

@@ -1,4 +1,4 @@
-// The providers and models of the server, and what the user does to get one that can be used.
+// The providers and models of the server, and the attempts of the user to use them.
 
 import { computed, signal } from "@preact/signals";
 import { short } from "../lib/format.ts";
@@ -9,7 +9,7 @@ import type {
 	ServerNotification,
 } from "../wire/types.ts";
 
-/** Outcome is what became of the last attempt to use a provider. */
+/** Outcome is the result of the last attempt to use a provider. */
 export type Outcome =
 	| { state: "testing" } | { state: "failed"; problem: string; advice: string }
 	| { state: "used"; model: string; answer: string; durationMs: number };
@@ -19,7 +19,7 @@ export const offline = "offline";
 /** openai is the provider that has accounts. */
 export const openai = "openai";
 
-/** Preset is a provider that a key is enough for. */
+/** Preset is a provider that needs only a key. */
 export interface Preset {
 	id: string;
 	name: string;

@@ -84,7 +84,7 @@ function ReadyProviders() {
 	if (ready.length === 0) return null;
 	return (
 		<section>
-			<h3>Keys that are there</h3>
+			<h3>Available keys</h3>
 			{ready.map((p) => <Offer key={p.id} provider={p.id} name={visible(p.name)} detail={keyOf(p)} model={null} choice={
 				p.keySource === "stored" && <button type="button" onClick={() => void store.removeKey(p.id)}>Remove the key</button>} />)}
 		</section>
@@ -199,7 +199,7 @@ function Offer({ provider, name, detail, model, action = "Test and use", choice 
 	);
 }
 
-/** OutcomeText says what became of an attempt. */
+/** OutcomeText shows the result of an attempt. */
 function OutcomeText({ outcome }: { outcome: Outcome | undefined }) {
 	switch (outcome?.state) {
 		case undefined: return null;

@@ -121,7 +121,7 @@ func (i *Inspection) Running(ctx context.Context) (d protocol.ServerDiagnosticsR
 	return d, protocol.Unmarshal(raw, &d)
 }
 
-// minSecret is the length of the shortest secret that can be told from other words, in bytes.
+// minSecret is the length of the shortest secret that is removed, in bytes. Shorter values are often ordinary words.
 const minSecret = 6
 
 // Secrets returns the values that no output may contain: keys, tokens, and secret variables. The longest is first,

@@ -84,7 +84,7 @@ func (k *keyCall) read(ctx context.Context, s app.Streams, origin providerkey.Or
 	return string(text), nil
 }
 
-// maxTyped bounds a line of a terminal, in bytes. What is beyond is lost.
+// maxTyped is the longest line that a terminal passes on, in bytes. The terminal drops the rest.
 const maxTyped = 4096
 
 var (

@@ -16,8 +16,7 @@
 // command, and flags of the program before and after the name of a command. pflag, which cobra needs, reads -listen
 // as six short flags; kong and urfave/cli have parsers of their own with other rules for "--" and for flags before
 // a command. Each would also need a layer that keeps the present messages, and adds code to a binary whose size is
-// bounded. What remains here is smaller than that layer: the descent into nested commands, and texts that are made
-// from the table.
+// bounded. This package is smaller than that layer: it finds nested commands, and makes texts from the table.
 //
 // Completion is done by the program, which the scripts of the shells call as appserver __complete WORD.... So a script
 // never describes another version than the one that is installed, and all shells complete the same words.
