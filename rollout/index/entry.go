@@ -75,7 +75,7 @@ type fileReader struct {
 
 // read reads the new lines of a file. An unreadable file has an entry as well.
 func (r *fileReader) read(p location, before indexedState, info fs.FileInfo) entry {
-	e := entry{location: p, previous: before, indexedState: indexedState{fileState: fileStateOf(info)}}
+	e := entry{location: p, known: before, previous: before, indexedState: indexedState{fileState: fileStateOf(info)}}
 	var headErr error
 	e.head, e.listed, headErr = r.store.ListedHead(p.root, p.path)
 	file, _, err := r.store.OpenRead(p.root, p.path)

@@ -211,6 +211,12 @@ func knownFiles(db querier, query string, args ...any) (map[location]indexedStat
 	return files, rows.Err()
 }
 
+// knownFile returns the state of a file in the index, or the zero value.
+func knownFile(db querier, p location) (indexedState, error) {
+	files, err := knownFiles(db, "WHERE root = ? AND rollout_path = ?", p.root, p.path)
+	return files[p], err
+}
+
 // indexedByFolder queries the index for each folder.
 func indexedByFolder(db querier) func(at location) (map[string]indexedState, error) {
 	return func(at location) (map[string]indexedState, error) {

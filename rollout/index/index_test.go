@@ -232,6 +232,33 @@ func TestTwoServersShareAnIndex(t *testing.T) {
 	r.requireSound(100)
 }
 
+// TestARowThatAnotherServerWroteIsCheckedAgain lets another server write the row of a file after this one has looked
+// it up, with fewer lines than the file has now.
+func TestARowThatAnotherServerWroteIsCheckedAgain(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	path := r.path(0)
+	root, rel, _ := r.store.RelPath(path)
+	at := location{root, rel}
+	r.put(path, thread(`"id":"x"`, "one"))
+	r.list(rollout.Query{})
+	known := r.indexed()[at]
+	r.add(path, agentLine("two"))
+	r.list(rollout.Query{})
+	r.add(path, agentLine("three"))
+	for _, lookedUp := range []indexedState{known, {}} {
+		look := folderScan{store: r.store}
+		look.checkFile(at, lookedUp)
+		r.ix.mu.Lock()
+		require.NoError(t, r.ix.applyLocked(&look))
+		r.ix.mu.Unlock()
+		info, err := os.Stat(path)
+		require.NoError(t, err)
+		require.Equal(t, info.Size(), r.indexed()[at].size)
+	}
+	r.requireSound(3)
+}
+
 // requireSound checks the database itself, and how many messages it has.
 func (r *rig) requireSound(messages int) {
 	var count int

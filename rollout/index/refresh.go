@@ -53,11 +53,9 @@ func (ix *Index) checkFilesLocked(s *folderScan) error {
 		if _, ok := files[p]; ok {
 			continue
 		}
-		of, err := knownFiles(ix.db.Prepared, "WHERE root = ? AND rollout_path = ?", p.root, p.path)
-		if err != nil {
+		if files[p], err = knownFile(ix.db.Prepared, p); err != nil {
 			return err
 		}
-		files[p] = of[p]
 	}
 	for _, f := range s.changed { // these are checked already
 		delete(files, f.location)
@@ -76,15 +74,35 @@ func recentIn(table string) string {
 	return fmt.Sprintf("key IN (SELECT key FROM %s ORDER BY last_event_at DESC LIMIT %d)", table, maxRecent)
 }
 
-// applyLocked reads changed files, or returns errTooMuch.
+// applyLocked reads changed files, or returns errTooMuch. Another server may write a row while its file is read here.
+// Its reading can be older, so the file is checked again.
 func (ix *Index) applyLocked(s *folderScan) error {
+	for range maxRetries {
+		refused, err := ix.applyOnceLocked(s)
+		if err != nil || len(refused) == 0 {
+			return err
+		}
+		s.changed, s.gone = nil, nil
+		for _, p := range refused {
+			known, err := knownFile(ix.db.Prepared, p)
+			if err != nil {
+				return err
+			}
+			s.checkFile(p, known)
+		}
+	}
+	return errTooMuch
+}
+
+// applyOnceLocked reads the changed files, and returns those whose entries were not stored.
+func (ix *Index) applyOnceLocked(s *folderScan) (refused []location, err error) {
 	ix.applied += len(s.changed) + len(s.gone)
 	var size int64
 	for _, f := range s.changed {
 		size += max(0, f.info.Size()-f.indexed.offset)
 	}
 	if len(s.changed) > maxFiles || size > maxBytes {
-		return errTooMuch
+		return nil, errTooMuch
 	}
 	r := fileReader{store: ix.options.Store}
 	entries := make([]entry, len(s.changed))
@@ -92,14 +110,14 @@ func (ix *Index) applyLocked(s *folderScan) error {
 		entries[i] = r.read(f.location, f.indexed, f.info)
 		ix.reportUnread(&entries[i])
 	}
-	err := write(ix.db.Write, entries)
+	refused, err = write(ix.db.Write, entries)
 	if err == nil {
 		err = removeAll(ix.db.Write, s.gone)
 	}
 	if err == nil && s.countChanges() {
 		ix.countLocked()
 	}
-	return err
+	return refused, err
 }
 
 // countChanges reports whether the number of files has changed.

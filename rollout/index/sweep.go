@@ -66,12 +66,16 @@ func (ix *Index) sweep() (map[location]folder, error) {
 	if err := removeAll(db.Write, s.gone); err != nil {
 		return nil, err
 	}
-	return s.seen, ix.readAll(db, s.changed)
+	refused, err := ix.readAll(db, s.changed)
+	for _, p := range refused { // the next list looks at their folders again
+		delete(s.seen, location{p.root, p.folder()})
+	}
+	return s.seen, err
 }
 
 // readAll reads files in batches. So a crash loses at most one batch, and other servers wait
-// only briefly.
-func (ix *Index) readAll(db *database.DB, files []file) error {
+// only briefly. It returns the files whose entries were not stored.
+func (ix *Index) readAll(db *database.DB, files []file) (refused []location, err error) {
 	r := fileReader{store: ix.options.Store, stop: &ix.closing}
 	reported := progress{report: ix.onProgress, total: len(files), last: time.Now()}
 	var batch []entry
@@ -82,7 +86,7 @@ func (ix *Index) readAll(db *database.DB, files []file) error {
 			e := r.read(f.location, f.indexed, f.info)
 			ix.reportUnread(&e)
 			if ix.closing.Load() {
-				return errClosing
+				return nil, errClosing
 			}
 			more = e.size != sizeUnread && e.size < f.info.Size()
 			batch, text = append(batch, e), text+e.bytes()
@@ -90,21 +94,24 @@ func (ix *Index) readAll(db *database.DB, files []file) error {
 			if !more && text < batchText && len(batch) < batchFiles {
 				continue
 			}
-			if err := write(db.Write, batch); err != nil {
-				return err
+			now, err := write(db.Write, batch)
+			if err != nil {
+				return nil, err
 			}
-			batch, text = batch[:0], 0
+			refused, batch, text = append(refused, now...), batch[:0], 0
 		}
 		reported.update(done)
 	}
-	err := write(db.Write, batch)
+	now, err := write(db.Write, batch)
 	reported.finish()
-	return err
+	return append(refused, now...), err
 }
 
 // entry is the result of reading a file.
 type entry struct {
 	location
+	// known is the state of the row before the reading. An entry is not stored if the row has another one by then.
+	known indexedState
 	// previous is the state from which the reading continued, or the zero value for a full
 	// reading.
 	previous indexedState

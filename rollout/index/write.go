@@ -12,12 +12,13 @@ import (
 	"appserver/rollout/listing"
 )
 
-// write stores entries, all or none.
-func write(db *sql.DB, entries []entry) error {
+// write stores entries, all or none. It returns the files whose rows another server has written since they were
+// looked up; their entries are not stored.
+func write(db *sql.DB, entries []entry) (refused []location, err error) {
 	if len(entries) == 0 {
-		return nil
+		return nil, nil
 	}
-	return database.InTransaction(db, func(tx *sql.Tx) error {
+	err = database.InTransaction(db, func(tx *sql.Tx) error {
 		var last, lastKey int64
 		err := tx.QueryRow("SELECT (SELECT coalesce(max(number), 0) FROM messages), (SELECT coalesce(max(key), 0) FROM sessions)").
 			Scan(&last, &lastKey)
@@ -25,8 +26,12 @@ func write(db *sql.DB, entries []entry) error {
 			return err
 		}
 		for i := range entries {
-			if err := putEntry(tx, &entries[i], lastKey); err != nil {
+			stored, err := putEntry(tx, &entries[i], lastKey)
+			if err != nil {
 				return err
+			}
+			if !stored {
+				refused = append(refused, entries[i].location)
 			}
 		}
 		// Message numbers are never reused, so greater ones are new. FTS5 flushes its terms at
@@ -41,20 +46,21 @@ func write(db *sql.DB, entries []entry) error {
 		}
 		return err
 	})
+	return refused, err
 }
 
-// putEntry stores an entry, unless another server has stored the same lines meanwhile. The
-// caller indexes the titles of sessions above lastKey.
-func putEntry(tx *sql.Tx, e *entry, lastKey int64) error {
+// putEntry stores an entry, unless another server has changed the row meanwhile. The caller indexes the titles of
+// sessions above lastKey.
+func putEntry(tx *sql.Tx, e *entry, lastKey int64) (stored bool, err error) {
 	key, now, err := findSession(tx, e.location)
 	if err != nil {
-		return err
+		return false, err
 	}
-	switch {
-	case e.previous == indexedState{} && key != 0:
+	if e.known != now {
+		return false, nil
+	}
+	if e.previous == (indexedState{}) && key != 0 {
 		err = removeMessages(tx, key)
-	case e.previous != now:
-		return nil
 	}
 	if err == nil && key != 0 && key <= lastKey {
 		err = updateTitle(tx, key, strings.ToLower(e.head.Preview))
@@ -63,14 +69,14 @@ func putEntry(tx *sql.Tx, e *entry, lastKey int64) error {
 		key, err = putSession(tx, key, e)
 	}
 	if err != nil {
-		return err
+		return false, err
 	}
 	if e.previous.offset > 0 {
 		if e.messages, err = withoutRepeats(tx, key, e.messages); err != nil {
-			return err
+			return false, err
 		}
 	}
-	return putMessages(tx, key, e.messages)
+	return true, putMessages(tx, key, e.messages)
 }
 
 // updateTitle replaces the indexed title of a session.
