@@ -126,8 +126,9 @@ func setResult(item *protocol.CommandExecutionItem, r ToolResult) {
 	item.DurationMs = new(r.Duration.Milliseconds())
 }
 
-func (s *step) notifyOutput(turnID, itemID, text string) {
+func (s *step) notifyOutput(turnID, itemID string, c *shellCommand, text string) {
 	if text != "" {
+		c.received.add(text)
 		s.notify(
 			&protocol.CommandExecutionOutputDeltaNotification{ThreadID: s.state.ID, TurnID: turnID, ItemID: itemID, Delta: text})
 	}

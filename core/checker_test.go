@@ -13,6 +13,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"appserver/core"
+	"appserver/core/pure/toolspec"
 	"appserver/protocol"
 )
 
@@ -385,6 +386,7 @@ func (w *checker) checkPrompt(items []protocol.ResponseItem) {
 
 // checkDurable checks that the lines bring back the same thread.
 func (w *checker) checkDurable(m *machine) {
+	w.checkInProgress(m)
 	w.checkLoaded(m, core.Load(threadID, m.options, m.settings, m.lines))
 	w.checkLoaded(m, loadAgain(m.settings, m.lines).Thread(m.options))
 	if len(m.lines)%4 == 0 {
@@ -492,11 +494,41 @@ func (d onDisk) Payload(n int) json.RawMessage { return bytes.Clone(d[n].Payload
 // Peek returns the payload with its line.
 func (d onDisk) Peek(n int) []byte { return fmt.Appendf(nil, `{"payload":%s}`, d[n].Payload) }
 
+// checkInProgress checks that the timeline has the items that were announced and are not completed, with what clients
+// have received of them.
+func (w *checker) checkInProgress(m *machine) {
+	has := map[string]bool{}
+	for _, entry := range pageOf(m.thread, nil, most).InProgress {
+		shown := gjson.Parse(encode(entry.Item))
+		id, text := shown.Get("id").String(), shown.Get("text").String()+shown.Get("aggregatedOutput").String()
+		has[id] = true
+		item := w.items[id]
+		if item == nil || item.done || item.turn != entry.TurnID {
+			w.report("item %s is shown in progress", id)
+			continue
+		}
+		if item.kind == "reasoning" {
+			text = allTexts(shown.Get("summary")) + allTexts(shown.Get("content"))
+		}
+		whole := item.text + item.content
+		isCut := item.kind == "commandExecution" && len(whole) > toolspec.MaxOutput
+		if item.kind != "plan" && !isCut && text != whole {
+			w.report("item %s has %.100q so far, and clients have %.100q", id, text, whole)
+		}
+	}
+	dropped := func(kind string) bool { return kind == "agentMessage" || kind == "plan" } // with their request
+	for id, item := range w.items {
+		if turn := w.turns[item.turn]; !item.done && turn && !has[id] && !dropped(item.kind) {
+			w.report("item %s (%s) is in progress, and not shown so", id, item.kind)
+		}
+	}
+}
+
 func (w *checker) checkLoaded(m *machine, loaded *core.Thread) {
 	if !w.overridden {
 		w.same("settings", encode(storable(m.thread.Settings())), encode(storable(loaded.Settings())))
 		w.same("view", viewOf(m, m.thread), viewOf(m, loaded))
-		w.same("timeline", encode(pageOf(m.thread, nil, most)), encode(pageOf(loaded, nil, most)))
+		w.same("timeline", encode(pageOf(m.thread, nil, most).Data), encode(pageOf(loaded, nil, most).Data))
 	}
 	if !w.overridden && !w.unsaved {
 		w.same("context items", encode(m.thread.ContextItems().Items), encode(loaded.ContextItems().Items))

@@ -49,7 +49,7 @@ func (s *step) toolStarted(in ToolStarted) {
 
 func (s *step) toolOutput(in ToolOutput) {
 	if o := s.userCommandOf(in.Effect); o != nil {
-		s.notifyOutput(s.active.id, o.item.ItemID(), in.Text)
+		s.notifyOutput(s.active.id, o.item.ItemID(), o.command, in.Text)
 		return
 	}
 	if term := s.terminalOfEffect(in.Effect); term != nil {
@@ -61,7 +61,7 @@ func (s *step) toolOutput(in ToolOutput) {
 		return
 	}
 	s.updateCommandItem(c, k.shellCommand, protocol.SourceStartup, nil)
-	s.notifyOutput(s.active.id, c.call.ID, in.Text)
+	s.notifyOutput(s.active.id, c.call.ID, k.shellCommand, in.Text)
 }
 
 func (s *step) toolDone(in ToolDone) {

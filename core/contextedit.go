@@ -40,12 +40,16 @@ func (in RestoreContext) apply(s *step) { s.restoreContext(in) }
 
 // ContextChanged notifies every subscriber that the list of context items changed. The notification is
 // built by [Thread.ContextItems] or [Thread.ContextChanges], before the next step.
-type ContextChanged struct{ history.Update }
+type ContextChanged struct {
+	history.Update
+	// OnlyNew is set if the list has new items of an active turn. Only clients that keep the list are notified.
+	OnlyNew bool
+}
 
 func (ContextChanged) message() {}
 
 // ContextReplaced notifies every subscriber of all context items.
-func ContextReplaced() ContextChanged { return ContextChanged{history.Update{All: true}} }
+func ContextReplaced() ContextChanged { return ContextChanged{Update: history.Update{All: true}} }
 
 // rejectStale rejects an edit for another revision, and reports whether it did.
 func (s *step) rejectStale(to protocol.Caller, expected *int64) bool {

@@ -11,11 +11,18 @@ func (t *Thread) Step(stamp Stamp, in Input) Output {
 	return s.out
 }
 
-// sendContextChange sends the notification of contextChanged, and stores the removed items in the memory.
+// sendContextChange sends the notification of contextChanged, and stores the removed items in the memory. During a
+// turn, it sends new items as well.
 func (s *step) sendContextChange() {
-	if !s.contextChanges {
+	if s.contextChanges {
+		s.send(ContextChanged{Update: s.context.TakeUpdate(s.changes)})
+		s.storeRemoved(s.changes)
 		return
 	}
-	s.send(ContextChanged{s.context.TakeUpdate(s.changes)})
-	s.storeRemoved(s.changes)
+	if s.isIdle() {
+		return
+	}
+	if u, ok := s.context.TakeNewItems(); ok {
+		s.send(ContextChanged{Update: u, OnlyNew: true})
+	}
 }

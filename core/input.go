@@ -71,11 +71,6 @@ type Answer struct {
 	ContextWindow int64
 }
 
-// echoes reports whether the provider needs a part of the answer back.
-func (a *Answer) echoes() bool {
-	return a.Echo != nil || len(a.Calls) > 0 && a.Calls[0].Echo != nil
-}
-
 // ToolCall is a tool call of the model. Arguments is JSON text of the model, and may be invalid.
 type ToolCall struct {
 	ID        string

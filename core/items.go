@@ -9,7 +9,8 @@ import (
 
 // newItem returns an item that started at the time.
 func (s *step) newItem(v protocol.ThreadItemVariant, at time.Time) *protocol.ThreadItem {
-	return &protocol.ThreadItem{ThreadItemVariant: v, StartedAtMs: new(at.UnixMilli())}
+	item := newItem(v, at)
+	return &item
 }
 
 func (s *step) notifyStarted(item *protocol.ThreadItem) {

@@ -53,9 +53,6 @@ func (s *step) modelDone(in ModelDone) {
 	if in.Answer.Usage != nil {
 		counted = s.countedInput(m)
 	}
-	if in.Answer.echoes() && s.context.WasAnnounced(m.items) { // reasoning of this answer may be announced as not sent
-		s.context.MarkStale()
-	}
 	s.completeReasoning(m, nil)
 	s.completeMessage(m, in.Answer.Echo, "")
 	s.applyWindow(in.Answer.ContextWindow)

@@ -216,15 +216,13 @@ func (s *step) completeReasoning(m *modelRequest, given *protocol.Reasoning) {
 	if given != nil {
 		o.replaceText(given)
 	}
-	shown := &protocol.ReasoningItem{ID: o.id, Summary: []string{}, Content: []string{}}
+	shown := o.view()
 	kept := &protocol.Reasoning{ID: o.id, Summary: []protocol.ReasoningText{}}
-	for _, part := range o.summary {
-		shown.Summary = append(shown.Summary, part.String())
-		kept.Summary = append(kept.Summary, protocol.ReasoningText{Type: "summary_text", Text: part.String()})
+	for _, text := range shown.Summary {
+		kept.Summary = append(kept.Summary, protocol.ReasoningText{Type: "summary_text", Text: text})
 	}
-	if o.content.Len() > 0 {
-		shown.Content = []string{o.content.String()}
-		kept.Content = []protocol.ReasoningText{{Type: "reasoning_text", Text: o.content.String()}}
+	for _, text := range shown.Content {
+		kept.Content = append(kept.Content, protocol.ReasoningText{Type: "reasoning_text", Text: text})
 	}
 	if given != nil {
 		kept.EncryptedContent = given.EncryptedContent

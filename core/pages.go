@@ -109,7 +109,7 @@ func (s *step) replyPage(to protocol.Caller, page any, err *protocol.Error) {
 // lists returns the thread's lists. They are valid until the next line is applied.
 func (t *Thread) lists() *view.Thread {
 	v := &view.Thread{ID: t.state.ID, Transcript: t.transcript, Active: t.openTurn()}
-	v.OpenItems = func() []protocol.ThreadItem { return nil }
+	v.OpenItems, v.InProgress = func() []protocol.ThreadItem { return nil }, t.itemsInProgress
 	if !t.isIdle() {
 		v.OpenItems = t.active.openItems
 	}

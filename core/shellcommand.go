@@ -20,6 +20,8 @@ type shellCommand struct {
 	// rule is the decision of the user's rules. onlyRule is set if the policies alone would run the command.
 	rule     toolspec.RuleVerdict
 	onlyRule bool
+	// received is the output that clients have received.
+	received receivedOutput
 }
 
 // resultText returns the result for the model.

@@ -71,7 +71,7 @@ func (s *step) terminalOutput(term *terminal, text string) {
 	term.unread.Write(text)
 	if s.hasTurnOf(term) {
 		s.updateTerminalItem(term)
-		s.notifyOutput(term.turnID, term.itemID, term.limitOutput(text))
+		s.notifyOutput(term.turnID, term.itemID, term.command, term.limitOutput(text))
 	}
 }
 

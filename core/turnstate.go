@@ -120,17 +120,6 @@ type outcome struct {
 	err    *protocol.TurnError
 }
 
-// openItems returns the items of calls between item/started and item/completed. A subscribing
-// client needs them for the requests about them.
-func (t *turn) openItems() (items []protocol.ThreadItem) {
-	for _, c := range t.calls {
-		if c.item != nil && c.state != callDone {
-			items = append(items, *c.item)
-		}
-	}
-	return items
-}
-
 // asks reports whether a call asks the client, with the flag in the thread's status.
 func (t *turn) asks(flag string) bool {
 	return slices.ContainsFunc(t.calls, func(c *toolCall) bool {

@@ -28,8 +28,9 @@ func (s *step) addUsage(u *protocol.TokenUsageBreakdown, counted history.Tokens,
 	}
 	scale, reasoning := s.context.Scale(), s.context.FirstEstimated()
 	s.event(protocol.TokenCount{Type: protocol.EventTokenCount, Info: info, Request: sent})
-	if s.context.Scale() != scale || s.context.WasAnnounced(reasoning) {
-		s.context.MarkStale()
+	s.context.MarkStaleFrom(reasoning)
+	if s.context.Scale() != scale {
+		s.context.MarkRepriced()
 	}
 	if info.CutTo > 0 || s.fillsWindow(u) {
 		s.warnOfCut(u.InputTokens, s.context.Scaled(counted))

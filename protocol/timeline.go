@@ -34,6 +34,11 @@ type ThreadTimelineListResponse struct {
 	// NewerCursor is absent if the page has the newest entry, or if the request had neither From
 	// nor Around.
 	NewerCursor *string `json:"newerCursor,omitempty"`
+	// InProgress has the items that have started and not completed, with the texts and outputs that clients have
+	// received: those of the active turn, then the commands in the background, which can have an entry as well. Later
+	// deltas continue them. Outputs have at most 40,000 bytes, without their middle. It is absent unless the page has the
+	// newest entry.
+	InProgress []ThreadItemEntry `json:"inProgress,omitempty"`
 	// FirstIndex is the index of the first entry of the page. The oldest entry of the timeline has
 	// 0. It is absent unless it was requested.
 	FirstIndex *int `json:"firstIndex,omitempty"`
@@ -52,7 +57,7 @@ type ThreadItemReadParams struct {
 // ThreadItemReadResponse is one item with its turn.
 type ThreadItemReadResponse struct {
 	TurnID string `json:"turnId"`
-	// Position is the ordinal of the item's rollout line.
+	// Position is the ordinal of the item's rollout line, or -1 for an item in progress.
 	Position int64      `json:"position"`
 	Item     ThreadItem `json:"item"`
 }

@@ -27,9 +27,11 @@ type contextList struct {
 	items    map[string]string // by id, as JSON without the index
 }
 
-// round is the notifications about one change, sent to the subscribers of a thread in a row.
+// round is the notifications about one change, sent to the subscribers of a thread in a row. New items of a turn are
+// sent to the mirror only.
 type round struct {
 	sent  map[uint64]bool
+	usage string
 	first *contextList
 }
 
@@ -91,8 +93,9 @@ func (w *checker) checkContextItems(m message, thread string) {
 		w.report("%v: the notification does not match the list: %s", m, problem)
 	}
 	r := w.rounds[thread]
-	if r == nil || r.sent[m.to.Conn] {
-		r = &round{map[uint64]bool{},
+	usage := m.body.Get("usage").Raw
+	if r == nil || r.sent[m.to.Conn] || r.usage != usage {
+		r = &round{map[uint64]bool{}, usage,
 			&contextList{revision: list.revision, ids: slices.Clone(list.ids), items: cloned(list.items)}}
 		w.rounds[thread] = r
 	}

@@ -10,7 +10,7 @@ import (
 )
 
 // broadcastContext sends the context items to each subscriber: all of them, or the changes if the
-// client keeps the list.
+// client keeps the list. Other clients do not get the new items of an active turn; they get the list at its end.
 func (a *actor) broadcastContext(c core.ContextChanged) {
 	runtime.Gosched() // the response is written first: the list takes longer to make than the edit
 	full := sync.OnceValue(a.thread.ContextItems)
@@ -19,6 +19,8 @@ func (a *actor) broadcastContext(c core.ContextChanged) {
 		list := full
 		if a.engine.wantsChanges(conn) {
 			list = changes
+		} else if c.OnlyNew {
+			continue
 		}
 		n := list()
 		if a.readError() != nil {

@@ -3849,7 +3849,7 @@ export interface ThreadItemReadParams {
 /** ThreadItemReadResponse is one item with its turn. */
 export interface ThreadItemReadResponse {
   turnId: string;
-  /** position is the ordinal of the item's rollout line. */
+  /** position is the ordinal of the item's rollout line, or -1 for an item in progress. */
   position: number;
   item: ThreadItem;
 }
@@ -4281,6 +4281,8 @@ export interface ThreadTimelineListResponse {
   activeRealtimeSessionAtPageStart: string | null;
   /** newerCursor is absent if the page has the newest entry, or if the request had neither From nor Around. */
   newerCursor?: string;
+  /** inProgress has the items that have started and not completed, with the texts and outputs that clients have received: those of the active turn, then the commands in the background, which can have an entry as well. Later deltas continue them. Outputs have at most 40,000 bytes, without their middle. It is absent unless the page has the newest entry. */
+  inProgress?: Array<ThreadItemEntry>;
   /** firstIndex is the index of the first entry of the page. The oldest entry of the timeline has 0. It is absent unless it was requested. */
   firstIndex?: number;
   /** total is the number of entries of the timeline. It is absent unless it was requested. */

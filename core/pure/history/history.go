@@ -234,6 +234,10 @@ func (h *History) modelIndex(m Model) int32 {
 type announced struct {
 	items       int
 	destination Destination
+	// same is the place from which on items may have changed since, at most items.
+	same int
 	// stale is set if any item may have changed since.
 	stale bool
+	// repriced is set if all prices may have changed since.
+	repriced bool
 }

@@ -14,6 +14,8 @@ type Thread struct {
 	// OpenItems returns the items of the active turn that clients know and no line has yet. It is
 	// not called without an active turn.
 	OpenItems func() []protocol.ThreadItem
+	// InProgress returns the items between their start and their completion, with their texts so far.
+	InProgress func() []protocol.ThreadItemEntry
 	// Failed is the id of a turn that failed because its lines could not be appended, or "". Failure
 	// is its error.
 	Failed  string

@@ -53,6 +53,9 @@ func (t *Thread) TimelinePage(
 	if end < l.length() && (q.From != nil || q.Around != nil) {
 		answer.NewerCursor = new(l.cursor(end))
 	}
+	if end == l.length() && t.InProgress != nil {
+		answer.InProgress = t.InProgress()
+	}
 	if q.IncludeTotal {
 		answer.FirstIndex, answer.Total = &begin, new(l.length())
 	}
@@ -109,8 +112,12 @@ func (l *timeline) entryOf(cursor string) (index int, err *protocol.Error) {
 	return index, nil
 }
 
-// ReadItem returns the last item with an id, of one turn or of all.
+// ReadItem returns the last item with an id, of one turn or of all. An item in progress has what clients have received
+// of it.
 func (t *Thread) ReadItem(turnID *string, id string) (answer protocol.ThreadItemReadResponse, err *protocol.Error) {
+	if item, found := t.itemInProgress(turnID, id); found {
+		return protocol.ThreadItemReadResponse{TurnID: item.TurnID, Position: transcript.None, Item: item.Item}, nil
+	}
 	event, found := t.lastItem(turnID, id)
 	if !found {
 		return answer, errNoItem("itemId", id)
@@ -118,6 +125,18 @@ func (t *Thread) ReadItem(turnID *string, id string) (answer protocol.ThreadItem
 	e := t.Transcript.Event(event)
 	return protocol.ThreadItemReadResponse{TurnID: t.Transcript.TurnID(int(e.Turn)), Position: e.Position,
 		Item: t.Transcript.ItemAt(e).ThreadItem()}, nil
+}
+
+func (t *Thread) itemInProgress(turnID *string, id string) (entry protocol.ThreadItemEntry, found bool) {
+	if t.InProgress == nil {
+		return entry, false
+	}
+	for _, entry := range t.InProgress() {
+		if entry.Item.ItemID() == id && (turnID == nil || *turnID == entry.TurnID) {
+			return entry, true
+		}
+	}
+	return entry, false
 }
 
 // lastItem returns the index of the last event of an item with an id, of one turn or of all.

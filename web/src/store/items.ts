@@ -4,7 +4,7 @@ import { computed, signal, type ReadonlySignal } from "@preact/signals";
 import { Newest } from "../lib/newest.ts";
 import { toggled } from "../lib/toggled.ts";
 import type {
-	ServerNotification, ThreadItem, ThreadTimelineListResponse, TimelineItem, UserMessageItem,
+	ServerNotification, ThreadItem, ThreadItemEntry, ThreadTimelineListResponse, TimelineItem, UserMessageItem,
 } from "../wire/types.ts";
 import { itemChange } from "./deltas.ts";
 import type { Notices } from "./notices.ts";
@@ -34,7 +34,7 @@ export class Items {
 	readonly open = signal<ReadonlySet<string>>(new Set());
 	/** marked are the items of the edit or of the suggestion under the pointer. */
 	readonly marked = signal<ReadonlySet<string>>(new Set());
-	/** outputs has what background commands printed since the page was opened, by item. The timeline has the others. */
+	/** outputs has the outputs so far of background commands whose items are not loaded. */
 	readonly outputs = signal<ReadonlyMap<string, string>>(new Map());
 	/** rows are the entries that are shown. */
 	readonly rows: ReadonlySignal<readonly Entry[]>;
@@ -88,13 +88,25 @@ export class Items {
 			try {
 				const { call, threadId } = this.requests;
 				const page = await call("thread/timeline/list", { threadId, limit: pageSize, textLimit, ...where });
-				if (isNewest()) take(page);
+				if (!isNewest()) return;
+				take(page);
+				page.inProgress?.forEach((e) => this.resume(e));
 			} catch (error) {
 				if (isNewest()) this.notices.report(error);
 			} finally {
 				if (isNewest()) this.busy = false;
 			}
 		});
+	}
+
+	/** resume shows an item in progress as far as it is. Later pieces continue it. */
+	private resume({ turnId, item }: ThreadItemEntry): void {
+		const known = this.timeline.item(turnId, item.id);
+		if (known || turnId === this.timeline.openTurn()) {
+			this.timeline.put({ type: "item", position: -1, turnId, item, trimmed: known?.data.trimmed ?? false });
+		} else if (item.type === "commandExecution") {
+			this.setOutput(item.id, item.aggregatedOutput ?? "");
+		}
 	}
 
 	/** readItem replaces the short form of an item by the whole item. */
@@ -174,14 +186,12 @@ export class Items {
 		if (!change) return;
 		const { turnId, itemId, run } = change;
 		if (n.method === "item/commandExecution/outputDelta" && !this.timeline.item(turnId, itemId)) {
-			this.collect(itemId, n.params.delta);
+			this.setOutput(itemId, (this.outputs.peek().get(itemId) ?? "") + n.params.delta);
 		}
 		this.timeline.edit(turnId, itemId, run);
 	}
 
-	/** collect keeps the end of the output of a background command that pages of the timeline do not have yet. */
-	private collect(itemId: string, delta: string): void {
-		const output = (this.outputs.peek().get(itemId) ?? "") + delta;
+	private setOutput(itemId: string, output: string): void {
 		this.outputs.value = new Map(this.outputs.peek()).set(itemId, output.slice(-textLimit));
 	}
 }

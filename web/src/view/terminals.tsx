@@ -6,7 +6,7 @@ import { useResource } from "./useresource.ts";
 import type { ThreadStore } from "../store/thread.ts";
 import { terminal } from "../lib/ansi.tsx";
 import { Icon } from "../lib/icons.tsx";
-import { relative, textOfParts, visible } from "../lib/format.ts";
+import { relative, visible } from "../lib/format.ts";
 import { scriptOf } from "../lib/shell.ts";
 import type { ServerNotification, ThreadBackgroundTerminal } from "../wire/types.ts";
 import { confirm } from "./confirm.tsx";
@@ -71,38 +71,23 @@ function TerminalRow({ t, store,
 	);
 }
 
-/** Output shows the end of the output. After a reload, the server has a running command's first output only. */
+/** Output shows the end of the output. */
 function Output({ t, store }: { t: ThreadBackgroundTerminal; store: ThreadStore }) {
 	const box = useRef<HTMLPreElement>(null);
 	const atEnd = useRef(true);
 	const entry = store.items.timeline.entries[store.items.timeline.indexOfItem(t.itemId)];
 	void entry?.version.value;
-	const call = entry ? undefined : store.context.byItemId.value.get(t.itemId)?.find((i) => i.category === "toolOutput");
-	const first = useResource(async () =>
-		(call ? store.requests.call("context/readItem", { threadId: store.id, id: call.id }) : null), [call?.id]);
 	const item = entry?.data.type === "item" ? entry.data.item : undefined;
-	const later = store.items.outputs.value.get(t.itemId) ?? "";
-	const output = item?.type === "commandExecution" ? item.aggregatedOutput ?? ""
-		: firstOutput(textOfParts(first.value.value?.original ?? [])) + later;
+	const output = (item?.type === "commandExecution" ? item.aggregatedOutput : store.items.outputs.value.get(t.itemId)) ?? "";
 	useLayoutEffect(() => {
 		if (box.current && atEnd.current) box.current.scrollTop = box.current.scrollHeight;
 	}, [output]);
 	if (output === "") return <p class="faint">No output yet.</p>;
 	return (
-		<>
-			{!item && <p class="faint">The first output, and what came since this page was opened:</p>}
-			<pre ref={box} class="output" tabIndex={0} aria-label={`output of ${visible(scriptOf(t.command))}`}
-				onScroll={(e) => (atEnd.current =
-					e.currentTarget.scrollHeight - e.currentTarget.scrollTop - e.currentTarget.clientHeight < nearEnd)}>
-				{terminal(output, tail)}
-			</pre>
-		</>
+		<pre ref={box} class="output" tabIndex={0} aria-label={`output of ${visible(scriptOf(t.command))}`}
+			onScroll={(e) => (atEnd.current =
+				e.currentTarget.scrollHeight - e.currentTarget.scrollTop - e.currentTarget.clientHeight < nearEnd)}>
+			{terminal(output, tail)}
+		</pre>
 	);
-}
-
-/** firstOutput returns the output that the model got from the call that started a command. */
-function firstOutput(result: string): string {
-	const mark = "\nOutput:\n";
-	const at = result.indexOf(mark);
-	return at < 0 ? "" : `${result.slice(at + mark.length).trimEnd()}\n`;
 }
