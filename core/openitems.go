@@ -73,31 +73,8 @@ func (t *turn) streamedItems() (items []protocol.ThreadItem) {
 	return items
 }
 
-// openItems returns the message with an id, and the plan, as far as they have begun.
-func (p *planAnswer) openItems(id string) (items []protocol.ThreadItem) {
-	if p.begun {
-		items = append(items, newItem(&protocol.AgentMessageItem{ID: id, Text: p.message.String()}, p.messageBegan))
-	}
-	if p.planID != "" {
-		items = append(items, newItem(&protocol.PlanItem{ID: p.planID, Text: p.plan.String()}, p.planBegan))
-	}
-	return items
-}
-
 func newItem(v protocol.ThreadItemVariant, at time.Time) protocol.ThreadItem {
 	return protocol.ThreadItem{ThreadItemVariant: v, StartedAtMs: new(at.UnixMilli())}
-}
-
-// view returns the reasoning as clients see it.
-func (o *openReasoning) view() *protocol.ReasoningItem {
-	v := &protocol.ReasoningItem{ID: o.id, Summary: []string{}, Content: []string{}}
-	for _, part := range o.summary {
-		v.Summary = append(v.Summary, part.String())
-	}
-	if o.content.Len() > 0 {
-		v.Content = append(v.Content, o.content.String())
-	}
-	return v
 }
 
 // receivedOutput is the output of a command that clients have received, cut to its ends.

@@ -3,9 +3,34 @@ package core
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	"appserver/protocol"
 )
+
+// planAnswer is an answer in plan mode. Its plans are an item of their own.
+type planAnswer struct {
+	parser planParser
+	// plan is the last plan of the answer. planID is the id of its item, or "" before it begins.
+	plan      strings.Builder
+	planID    string
+	planBegan time.Time
+	// message is the text around plans. Its item begins with the first word.
+	message      strings.Builder
+	messageBegan time.Time
+	begun        bool
+}
+
+// openItems returns the message with an id, and the plan, as far as they have begun.
+func (p *planAnswer) openItems(id string) (items []protocol.ThreadItem) {
+	if p.begun {
+		items = append(items, newItem(&protocol.AgentMessageItem{ID: id, Text: p.message.String()}, p.messageBegan))
+	}
+	if p.planID != "" {
+		items = append(items, newItem(&protocol.PlanItem{ID: p.planID, Text: p.plan.String()}, p.planBegan))
+	}
+	return items
+}
 
 // splitsPlans reports whether plans are separated from answers.
 func (s *step) splitsPlans() bool {

@@ -190,19 +190,6 @@ func (o *openMessage) replaceText(whole []protocol.ContentItem) {
 	}
 }
 
-// planAnswer is an answer in plan mode. Its plans are an item of their own.
-type planAnswer struct {
-	parser planParser
-	// plan is the last plan of the answer. planID is the id of its item, or "" before it begins.
-	plan      strings.Builder
-	planID    string
-	planBegan time.Time
-	// message is the text around plans. Its item begins with the first word.
-	message      strings.Builder
-	messageBegan time.Time
-	begun        bool
-}
-
 // openReasoning is a reasoning item that streams in: the parts of its summary, and its raw text.
 type openReasoning struct {
 	id        string
@@ -227,6 +214,18 @@ func (o *openReasoning) replaceText(given *protocol.Reasoning) {
 			o.content.WriteString(part.Text)
 		}
 	}
+}
+
+// view returns the reasoning as clients see it.
+func (o *openReasoning) view() *protocol.ReasoningItem {
+	v := &protocol.ReasoningItem{ID: o.id, Summary: []string{}, Content: []string{}}
+	for _, part := range o.summary {
+		v.Summary = append(v.Summary, part.String())
+	}
+	if o.content.Len() > 0 {
+		v.Content = append(v.Content, o.content.String())
+	}
+	return v
 }
 
 // openSearch is a search that the provider has begun.

@@ -71,7 +71,9 @@ func TestReloadKeepsAHalfAnswer(t *testing.T) {
 // outputs so far are there, and the rest follows.
 func TestReloadKeepsTheOutputOfARunningCommand(t *testing.T) {
 	folder := t.TempDir()
-	until := func(file string) string { return fmt.Sprintf("echo one; until [ -e %s ]; do sleep 0.05; done; echo two", file) }
+	until := func(file string) string {
+		return fmt.Sprintf("echo one; until [ -e %s ]; do sleep 0.05; done; echo two", file)
+	}
 	p := apptest.NewProvider(t, apptest.ShellAnswer("call_1", until("model")), apptest.TextAnswer("Done."))
 	w := servedBy(t, p).open(t)
 	w.start(folder)

@@ -78,7 +78,8 @@ function Output({ t, store }: { t: ThreadBackgroundTerminal; store: ThreadStore 
 	const entry = store.items.timeline.entries[store.items.timeline.indexOfItem(t.itemId)];
 	void entry?.version.value;
 	const item = entry?.data.type === "item" ? entry.data.item : undefined;
-	const output = (item?.type === "commandExecution" ? item.aggregatedOutput : store.items.outputs.value.get(t.itemId)) ?? "";
+	const output = (item?.type === "commandExecution" ? item.aggregatedOutput : store.items.outputs.value.get(t.itemId))
+		?? "";
 	useLayoutEffect(() => {
 		if (box.current && atEnd.current) box.current.scrollTop = box.current.scrollHeight;
 	}, [output]);
