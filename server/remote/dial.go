@@ -24,6 +24,11 @@ func dialers(ctx context.Context, home string) iter.Seq[dialer] {
 				return
 			}
 		}
+		for _, path := range listen.SharedPaths(home) {
+			if !yield(dialSocket(path)) {
+				return
+			}
+		}
 		tickets, err := web.RequestTickets(ctx, home, web.Address{}, web.ForProgram)
 		if err != nil {
 			return
@@ -34,6 +39,13 @@ func dialers(ctx context.Context, home string) iter.Seq[dialer] {
 			}
 		}
 	}
+}
+
+// DialSocket connects to the server on a Unix socket. The caller closes the connection.
+func DialSocket(ctx context.Context, path string) (*websocket.Conn, error) {
+	ctx, cancel := context.WithTimeout(ctx, connectTimeout)
+	defer cancel()
+	return dialSocket(path)(ctx)
 }
 
 type dialer func(context.Context) (*websocket.Conn, error)
