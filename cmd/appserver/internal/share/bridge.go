@@ -18,6 +18,9 @@ const (
 	closeTimeout = 250 * time.Millisecond
 )
 
+// errEnded reports that the server has ended, or has disconnected this client.
+var errEnded = errors.New("the shared server has ended the connection")
+
 // bridge passes each line of the input to the server as a message, and each message of the server to the output as a
 // line. It returns nil at the end of the input, and an error if the server ends the connection first.
 func bridge(ctx context.Context, conn *websocket.Conn, in io.Reader, out io.Writer) error {
@@ -94,7 +97,7 @@ func receiveLines(ctx context.Context, conn *websocket.Conn, out io.Writer) erro
 			_, err = io.Copy(w, message)
 		}
 		if err != nil {
-			return fmt.Errorf("the shared server has ended the connection: %w", err)
+			return errEnded // the error of the connection says no more
 		}
 		if err := errors.Join(w.WriteByte('\n'), w.Flush()); err != nil {
 			return fmt.Errorf("write to the client: %w", err)
