@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
 	"github.com/stretchr/testify/require"
 )
 
@@ -39,13 +40,15 @@ func TestThreadsAndEditorWorkTogether(t *testing.T) {
 	openChange(e)
 }
 
-// addSelection adds a line by its keys. The page opens beside the editor with the text, which is not sent.
+// addSelection adds two lines by its keys. The page opens beside the editor with the text, which is not sent.
 func addSelection(e *editor) {
 	e.openFile("slug.sh")
-	e.command("Expand Line Selection")
+	e.press("document", ".editor-instance .view-line", "#!/bin/sh")
+	e.await(`document.activeElement?.closest(".editor-instance") != null`)
+	e.do(chromedp.KeyEvent(kb.ArrowDown, chromedp.KeyModifiers(8)))
 	e.do(chromedp.KeyEvent("k", chromedp.KeyModifiers(2)))
 	e.do(chromedp.KeyEvent("a", chromedp.KeyModifiers(3)))
-	e.awaitDraft("@slug.sh:1\n```shellscript\n#!/bin/sh\n```\n")
+	e.awaitDraft("@slug.sh:1-2\n```shellscript\n")
 	e.see(page, ".top-title", "Slugs lose umlauts")
 	require.Zero(e.t, eval[int](e, page+`.querySelectorAll(".stop").length`))
 	e.shot("add-selection")
@@ -62,7 +65,7 @@ func addFile(e *editor) {
 func addDiagnostics(e *editor) {
 	e.press("document", ".tab", "slug.sh")
 	e.command("appserver: Add Diagnostics to Thread")
-	e.see("document", toast, "slug.sh has no problems.")
+	e.see("document", toast, "slug.sh has no problems")
 	e.command("Notifications: Clear All Notifications")
 	e.openFile("broken.json")
 	e.await(`document.querySelector(".squiggly-error") !== null`)

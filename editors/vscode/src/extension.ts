@@ -96,17 +96,18 @@ class App {
 	}
 
 	/** open returns the page of the side bar if only that is visible, and else shows the tab. */
-	private open(): Page {
+	private open(column = vscode.ViewColumn.Active): Page {
 		if (this.side?.view.visible && !this.panel) return this.side.page;
-		return this.openTab();
+		return this.openTab(column);
 	}
 
-	private openTab(): Page {
+	/** openTab shows the tab. A new one is in a column. */
+	private openTab(column = vscode.ViewColumn.Active): Page {
 		if (this.panel) {
 			this.panel.tab.reveal();
 			return this.panel.page;
 		}
-		return this.adopt(vscode.window.createWebviewPanel(viewType, "Workbench", vscode.ViewColumn.Active,
+		return this.adopt(vscode.window.createWebviewPanel(viewType, "Workbench", column,
 			{ retainContextWhenHidden: true }));
 	}
 
@@ -192,7 +193,7 @@ class App {
 		const { thread } = await session.call("thread/read", { threadId, includeTurns: false });
 		if (editor && editor !== vscode.window.activeTextEditor) return; // the user has gone on
 		const text = reference(thread.cwd);
-		if (text !== null) this.open().addDraft(threadId, text);
+		if (text !== null) this.open(editor ? vscode.ViewColumn.Beside : undefined).addDraft(threadId, text);
 	}
 
 	/** waiting are the commands that wait for a server. */
