@@ -51,6 +51,7 @@ func addSelection(e *editor) {
 	e.awaitDraft("@slug.sh:1-2\n```shellscript\n")
 	e.see(page, ".top-title", "Slugs lose umlauts")
 	require.Zero(e.t, eval[int](e, page+`.querySelectorAll(".stop").length`))
+	e.see(page, ".timeline article", "")
 	e.shot("add-selection")
 }
 
@@ -78,15 +79,15 @@ func openChange(e *editor) {
 	e.command("View: Close Primary Side Bar")
 	e.command("appserver: Show Context")
 	e.click(page, `[role=tab]`, "Changes")
-	e.see(page, ".tree-row.file", "slug.sh")
+	e.see(page, ".tree-row.file", "README.md")
 	e.click(page, `.tree-row.file button[aria-label="Open the change in the editor"]`, "")
 	e.see("document", ".tab.active", "(change")
 	e.await(`document.querySelectorAll(".monaco-diff-editor .line-insert, .monaco-diff-editor .char-insert").length > 0`)
 	e.shot("change")
 	e.command("View: Close Editor")
 	e.click(page, `.tree-row.file button[aria-label="Open the file in the editor"]`, "")
-	e.see("document", ".tab.active", ".")
-	e.await(`document.querySelector(".editor-instance .view-line") !== null`)
+	e.see("document", ".tab.active[aria-label^=\"README.md\"]", "README.md")
+	e.see("document", ".editor-instance .view-line", "slugs")
 }
 
 // TestWindowsShareAServer opens one thread in two windows, and writes in both.
