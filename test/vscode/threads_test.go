@@ -18,6 +18,7 @@ const draft = page + `?.querySelector(".composer textarea")?.value`
 func (e *editor) awaitDraft(text string) {
 	e.t.Helper()
 	e.await("(" + draft + ` ?? "").includes(` + strconv.Quote(text) + ")")
+	e.await(`document.activeElement?.matches("iframe.webview")`) // a palette would close when the page takes the focus
 }
 
 // openFile opens a file of the explorer.
