@@ -41,13 +41,6 @@ func dialers(ctx context.Context, home string) iter.Seq[dialer] {
 	}
 }
 
-// DialSocket connects to the server on a Unix socket. The caller closes the connection.
-func DialSocket(ctx context.Context, path string) (*websocket.Conn, error) {
-	ctx, cancel := context.WithTimeout(ctx, connectTimeout)
-	defer cancel()
-	return dialSocket(path)(ctx)
-}
-
 type dialer func(context.Context) (*websocket.Conn, error)
 
 func dialSocket(path string) dialer {

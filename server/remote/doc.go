@@ -6,5 +6,6 @@
 //
 // # Goroutines
 //
-// One per connection reads it, and ends with it.
+// One per connection reads it, and ends with it. Of a [Bridge], another one reads the input. It ends with the input, or
+// with the process.
 package remote

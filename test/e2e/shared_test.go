@@ -35,8 +35,8 @@ func awaitNoSocket(t testing.TB, home string) {
 	}, apptest.Timeout, 20*time.Millisecond)
 }
 
-// TestSharedServerServesClientsOfOneHome starts two clients at once. Both write in one thread, and the server ends after
-// them.
+// TestSharedServerServesClientsOfOneHome starts two clients at once. Both write in one thread, and the server ends
+// after them.
 func TestSharedServerServesClientsOfOneHome(t *testing.T) {
 	t.Parallel()
 	home := apptest.ShortDir(t)

@@ -85,7 +85,6 @@ func openChange(e *editor) {
 	e.see("document", ".tab.active", "(change")
 	e.await(`document.querySelectorAll(".monaco-diff-editor .line-insert, .monaco-diff-editor .char-insert").length > 0`)
 	e.shot("change")
-	e.command("View: Close Editor")
 	e.click(page, `.tree-row.file button[aria-label="Open the file in the editor"]`, "")
 	e.see("document", ".tab.active[aria-label^=\"README.md\"]", "README.md")
 	e.see("document", ".editor-instance .view-line", "slugs")

@@ -92,7 +92,8 @@ func contents(root string) (map[string][]byte, error) {
 	return files, nil
 }
 
-// xml returns the manifest of the package, as the format of Visual Studio's packages has it. platform is "" for all systems.
+// xml returns the manifest of the package, as the format of Visual Studio's packages has it. platform is "" for all
+// systems.
 func (m manifest) xml(platform string) ([]byte, error) {
 	type property struct {
 		ID    string `xml:"Id,attr"`

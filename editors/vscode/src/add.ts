@@ -48,5 +48,6 @@ export const diagnostics: Reference = (folder) => {
 			path, line: d.range.start.line + 1, severity: severities[d.severity] ?? "hint", message: d.message,
 			source: [d.source, typeof d.code === "object" ? d.code.value : d.code].filter((s) => s !== undefined).join(" "),
 		}));
-	return found.length === 0 ? none(`${path} has no problems${at.isEmpty ? "" : " in the selection"}.`) : problemsText(found);
+	if (found.length === 0) return none(`${path} has no problems${at.isEmpty ? "" : " in the selection"}.`);
+	return problemsText(found);
 };

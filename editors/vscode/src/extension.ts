@@ -2,14 +2,12 @@
 // client of the server itself.
 
 import * as vscode from "vscode";
-import { homedir } from "node:os";
 import { diagnostics, files, selection, type Reference } from "./add.ts";
 import { excludeSelection } from "./commands.ts";
 import { htmlOf, Page } from "./page.ts";
-import { findProgram, isProgram } from "./program.ts";
-import { Server } from "./server.ts";
+import { Server, type Command } from "./server.ts";
 import { Session } from "./session.ts";
-import { sharedArgs } from "./shared.ts";
+import { commandOf, openSettings, workFolder } from "./settings.ts";
 import { scheme, serve, Sides, type Request } from "./show.ts";
 import { gaugeOf } from "./threads.ts";
 import type { ToEditor } from "../../../web/src/wire/transport.ts";
@@ -271,19 +269,8 @@ class App {
 		this.replace = false;
 	}
 
-	/** command returns the command line of the settings. */
-	private command() {
-		const settings = vscode.workspace.getConfiguration("appserver");
-		const env = settings.get<Record<string, string>>("env") ?? {};
-		const path = findProgram(settings.get<string>("path") ?? "", {
-			platform: process.platform, home: homedir(), env: { ...process.env, ...env }, isProgram,
-			extension: this.context.extensionUri.fsPath,
-		});
-		const shared = settings.get<boolean>("shareServer") ?? true;
-		return {
-			path, env, cwd: workFolder(),
-			args: [...(settings.get<string[]>("args") ?? []), ...(shared ? sharedArgs(env, this.replace) : [])],
-		};
+	private command(): Command {
+		return commandOf(this.context.extensionUri.fsPath, this.replace);
 	}
 
 	private showUsage(usage: Parameters<typeof gaugeOf>[0]): void {
@@ -292,15 +279,4 @@ class App {
 		this.gauge.tooltip = tooltip;
 		this.gauge.backgroundColor = high ? new vscode.ThemeColor("statusBarItem.warningBackground") : undefined;
 	}
-}
-
-/** openSettings shows a setting. The settings of a remote machine have a page of their own. */
-async function openSettings(query: string): Promise<void> {
-	const page = vscode.env.remoteName ? "workbench.action.openRemoteSettings" : "workbench.action.openSettings";
-	await vscode.commands.executeCommand(page, { query });
-}
-
-/** workFolder returns the first folder of the window, or undefined. */
-function workFolder(): string | undefined {
-	return vscode.workspace.workspaceFolders?.find((f) => f.uri.scheme === "file")?.uri.fsPath;
 }

@@ -24,8 +24,8 @@ const isBelow = (path: string, folder: string): boolean => {
 };
 
 /**
- * findBelow returns the real path of a file that lies below one of the folders, or null. A relative path is looked up in
- * each of them. Links are followed first, so that none leads out.
+ * findBelow returns the real path of a file that lies below one of the folders, or null. A relative path is looked up
+ * in each of them. Links are followed first, so that none leads out.
  */
 export function findBelow(path: string, folders: readonly string[]): string | null {
 	const name = path.startsWith("~/") ? homedir() + path.slice(1) : path;

@@ -32,12 +32,13 @@ function usualFolders(m: Machine): string[] {
 		const local = m.env["LOCALAPPDATA"];
 		return [...(local ? [join(local, "Programs", "appserver")] : []), join(m.home, "go", "bin")];
 	}
-	return [join(m.home, ".local", "bin"), join(m.home, "bin"), join(m.home, "go", "bin"), "/usr/local/bin", "/opt/homebrew/bin", "/usr/bin"];
+	const own = [[".local", "bin"], ["bin"], ["go", "bin"]].map((parts) => join(m.home, ...parts));
+	return [...own, "/usr/local/bin", "/opt/homebrew/bin", "/usr/bin"];
 }
 
 /**
- * findProgram returns the program to start. A path or another name of the settings is taken as it is. The default name is
- * looked for in the extension, in PATH and in the usual folders. If it is nowhere, the name is returned.
+ * findProgram returns the program to start. A path or another name of the settings is taken as it is. The default name
+ * is looked for in the extension, in PATH and in the usual folders. If it is nowhere, the name is returned.
  */
 export function findProgram(setting: string, m: Machine): string {
 	const name = setting.trim() || defaultName;

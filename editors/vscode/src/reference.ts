@@ -45,13 +45,16 @@ function fence(text: string, language: string): string {
 /** selectionText returns the reference to a selection, and its text unless it is long. */
 export function selectionText(path: string, lines: Lines, text: string, language: string): string {
 	const reference = mention(path, lines);
-	return text.trim() === "" || text.length > maxQuoted ? reference : `${reference}\n${fence(text.replaceAll("\r\n", "\n"), language)}`;
+	if (text.trim() === "" || text.length > maxQuoted) return reference;
+	return `${reference}\n${fence(text.replaceAll("\r\n", "\n"), language)}`;
 }
 
 /** problemsText returns diagnostics, one a line. A message of several lines becomes one. */
 export function problemsText(problems: readonly Problem[]): string {
-	const lines = problems.slice(0, maxProblems).map((p) =>
-		`${mention(p.path, { first: p.line, last: p.line })} ${p.severity}: ${p.message.replace(/\s+/g, " ").trim()}${p.source && ` (${p.source})`}`);
+	const lines = problems.slice(0, maxProblems).map((p) => {
+		const message = p.message.replace(/\s+/g, " ").trim();
+		return `${mention(p.path, { first: p.line, last: p.line })} ${p.severity}: ${message}${p.source && ` (${p.source})`}`;
+	});
 	const left = problems.length - lines.length;
 	return [...lines, ...(left > 0 ? [`… ${left} more`] : [])].join("\n");
 }

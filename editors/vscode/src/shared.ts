@@ -6,8 +6,9 @@ import { createHash } from "node:crypto";
 const nameLength = 12;
 
 /**
- * sharedArgs returns the arguments with which the program connects to the shared server, and starts it if none runs. Windows
- * whose settings have other variables have another server. CODEX_HOME does not count, because each home has its own.
+ * sharedArgs returns the arguments with which the program connects to the shared server, and starts it if none runs.
+ * Windows whose settings have other variables have another server. CODEX_HOME does not count, because each home has
+ * its own.
  */
 export function sharedArgs(env: Readonly<Record<string, string>>, replace: boolean): string[] {
 	const own = Object.entries(env).filter(([name]) => name !== "CODEX_HOME").sort(([a], [b]) => (a < b ? -1 : 1));

@@ -56,7 +56,7 @@ export async function serve(session: Session, sides: Sides, message: Request): P
 const workspaceFolders = (): string[] =>
 	(vscode.workspace.workspaceFolders ?? []).filter((f) => f.uri.scheme === "file").map((f) => f.uri.fsPath);
 
-/** foldersOf returns the folders whose files the page may show: the one of the thread first, then those of the window. */
+/** foldersOf returns the folders whose files the page may show: the one of the thread, then those of the window. */
 async function foldersOf(session: Session, threadId: string | null): Promise<string[]> {
 	if (threadId === null) return workspaceFolders();
 	const { thread } = await session.call("thread/read", { threadId, includeTurns: false });

@@ -10,7 +10,7 @@ export interface Sides {
 }
 
 interface Hunk {
-	/** at is the number of the first line after the change, from 1. If there is none, it is the number of the line before. */
+	/** at is the number of the first line after the change, from 1. Without one it is the number of the line before. */
 	at: number;
 	lines: DiffLine[];
 }
@@ -29,8 +29,8 @@ function hunksOf(patch: string): Hunk[] {
 }
 
 /**
- * sidesOf returns both sides of a change. If the file still has the lines of the change, the sides are whole. Otherwise,
- * as after a later change, they have the lines of the difference alone.
+ * sidesOf returns both sides of a change. If the file still has the lines of the change, the sides are whole. After a
+ * later change, they have the lines of the difference alone.
  */
 export function sidesOf(patch: string, file: string | null): Sides {
 	const hunks = hunksOf(patch);

@@ -9,7 +9,9 @@ import { findBelow, placeOf } from "../src/places.ts";
 
 test("a place needs a path, and a line that is none is left out", () => {
 	assert.deepEqual(placeOf({ path: "a.ts", line: 3 }), { path: "a.ts", line: 3 });
-	for (const line of [0, -1, 1.5, "3", null, NaN, 1e300]) assert.deepEqual(placeOf({ path: "a", line }), { path: "a", line: 0 });
+	for (const line of [0, -1, 1.5, "3", null, NaN, 1e300]) {
+		assert.deepEqual(placeOf({ path: "a", line }), { path: "a", line: 0 });
+	}
 	for (const message of [null, 1, {}, { path: 1 }, { path: "" }, { path: "a\0b" }, { path: "x".repeat(5000) }]) {
 		assert.equal(placeOf(message), null);
 	}
@@ -20,7 +22,9 @@ test("files of the folders are found, by relative and absolute paths, and no oth
 	t.after(() => rmSync(top, { recursive: true }));
 	const [one, two] = [join(top, "one"), join(top, "two")];
 	for (const folder of [join(one, "src"), two, join(top, "one-more")]) mkdirSync(folder, { recursive: true });
-	for (const file of ["one/src/a.ts", "two/b.ts", "secret", "one-more/c.ts", "one/..d"]) writeFileSync(join(top, file), "");
+	for (const file of ["one/src/a.ts", "two/b.ts", "secret", "one-more/c.ts", "one/..d"]) {
+		writeFileSync(join(top, file), "");
+	}
 	symlinkSync(join(top, "secret"), join(one, "link"));
 	symlinkSync(join(one, "src"), join(two, "src"));
 	const find = (path: string) => findBelow(path, [one, two]);
@@ -29,7 +33,8 @@ test("files of the folders are found, by relative and absolute paths, and no oth
 	assert.equal(find(join(two, "src", "a.ts")), join(one, "src", "a.ts"));
 	assert.equal(find("..d"), join(one, "..d"));
 	assert.equal(find(one), one);
-	for (const path of ["missing", "../secret", join(top, "secret"), "link", join(one, "link"), "../one-more/c.ts", "/etc/passwd", "~/"]) {
+	const outside = ["missing", "../secret", join(top, "secret"), "link", join(one, "link"), "../one-more/c.ts", "/etc/passwd", "~/"];
+	for (const path of outside) {
 		assert.equal(find(path), null, path);
 	}
 	assert.equal(findBelow(join(one, "src", "a.ts"), []), null);

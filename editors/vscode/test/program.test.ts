@@ -4,8 +4,10 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { findProgram, type Machine } from "../src/program.ts";
 
-const machine = (programs: readonly string[], env: Record<string, string> = { PATH: "/opt/tools:relative:/usr/bin" }): Machine =>
-	({ platform: "linux", home: "/home/me", env, extension: "/ext", isProgram: (path) => programs.includes(path) });
+const machine = (programs: readonly string[]): Machine => ({
+	platform: "linux", home: "/home/me", env: { PATH: "/opt/tools:relative:/usr/bin" }, extension: "/ext",
+	isProgram: (path) => programs.includes(path),
+});
 
 test("the program of the extension comes first, then PATH, then the usual folders", () => {
 	const all = ["/home/me/.local/bin/appserver", "/opt/tools/appserver", "/ext/bin/appserver"];

@@ -5,9 +5,9 @@ import { test } from "node:test";
 import { mention, problemsText, selectionText, shortPath, type Problem } from "../src/reference.ts";
 
 test("paths are relative to the folder of the thread, if they are in it", () => {
-	assert.equal(shortPath("/work/app/src/a.ts", "/work/app"), "src/a.ts");
-	assert.equal(shortPath("/work/app/src/a.ts", "/work/app/"), "src/a.ts");
-	assert.equal(shortPath("/work/apple/a.ts", "/work/app"), "/work/apple/a.ts");
+	assert.equal(shortPath("/src/app/src/a.ts", "/src/app"), "src/a.ts");
+	assert.equal(shortPath("/src/app/src/a.ts", "/src/app/"), "src/a.ts");
+	assert.equal(shortPath("/src/apple/a.ts", "/src/app"), "/src/apple/a.ts");
 	assert.equal(shortPath("C:\\app\\src\\a.ts", "C:\\app"), "src/a.ts");
 	assert.equal(shortPath("/a", ""), "/a");
 });

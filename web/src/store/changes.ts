@@ -7,7 +7,7 @@ import { files, type FilePatch } from "../lib/patch.ts";
 import { toggled } from "../lib/toggled.ts";
 import { CallError } from "../wire/connection.ts";
 import type { ChangedTurn, Checkpoint, DiffSummary, ServerNotification } from "../wire/types.ts";
-import { openDiffInEditor } from "../wire/editor.ts";
+import { editor } from "../wire/editor.ts";
 import { connected } from "./app.ts";
 import { turnName } from "./reverts.ts";
 import type { ThreadStore } from "./thread.ts";
@@ -179,7 +179,7 @@ export class Changes {
 	/** openInEditor shows the change of a file in the editor. */
 	openInEditor(path: string): void {
 		const scope = this.scope.peek() === "latest" ? this.latest : this.scope.peek();
-		openDiffInEditor(this.store.id, scope, path);
+		editor.request({ type: "appserver/openDiff", threadId: this.store.id, scope, path });
 	}
 
 	/** toggle opens or closes a file. */

@@ -42,7 +42,9 @@ export function followed(thread: Thread | undefined, status: ThreadStatus, open:
 	if (!thread || thread.status.type !== "active") return;
 	if (status.type !== "idle" && status.type !== "systemError") return;
 	if (thread.id === open && !document.hidden) return;
-	const entry = { threadId: thread.id, title: titleOf(thread), failed: status.type === "systemError", at: Math.floor(Date.now() / 1000) };
+	const entry = {
+		threadId: thread.id, title: titleOf(thread), failed: status.type === "systemError", at: Math.floor(Date.now() / 1000),
+	};
 	set([entry, ...ended.value.filter((e) => e.threadId !== thread.id)]);
 }
 

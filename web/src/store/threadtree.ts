@@ -18,11 +18,12 @@ interface Project {
 	threads: Thread[];
 }
 
-/** projectKey returns what the threads of a project have in common: the address of its repository, or else the folder. */
+/** projectKey returns what threads of a project have in common: the address of the repository, or else the folder. */
 const projectKey = (t: Thread): string => t.gitInfo?.originUrl || t.cwd;
 
 /** projectName returns the last part of the address of a repository, or of a folder. */
-const projectName = (key: string): string => baseName(key.replaceAll("\\", "/")).replace(/\.git$/, "").replace(/^.*:/, "") || key;
+const projectName = (key: string): string =>
+	baseName(key.replaceAll("\\", "/")).replace(/\.git$/, "").replace(/^.*:/, "") || key;
 
 /** projectsOf groups threads. The order of the list stays: a project is where its first thread is. */
 function projectsOf(threads: readonly Thread[]): Project[] {
@@ -39,18 +40,22 @@ function projectsOf(threads: readonly Thread[]): Project[] {
 }
 
 /** twoParts returns the last two parts of a path, which tell folders of one name apart. */
-const twoParts = (path: string): string => path.replaceAll("\\", "/").replace(/\/+$/, "").split("/").slice(-2).join("/");
+const twoParts = (path: string): string =>
+	path.replaceAll("\\", "/").replace(/\/+$/, "").split("/").slice(-2).join("/");
 
 /** rowsOf returns the rows of the list. Threads of a folded project have none. */
 export function rowsOf(threads: readonly Thread[], folded: ReadonlySet<string>): ThreadListRow[] {
 	const notes = notesOf(threads);
 	return projectsOf(threads).flatMap((p) => {
 		const isFolded = folded.has(p.key);
-		const head: ThreadListRow = { key: `p:${p.key}`, kind: "project", name: p.name, title: p.key, count: p.threads.length, folded: isFolded };
+		const head: ThreadListRow = {
+			key: `p:${p.key}`, kind: "project", name: p.name, title: p.key, count: p.threads.length, folded: isFolded,
+		};
 		if (isFolded) return [head];
 		const several = new Set(p.threads.map((t) => t.cwd)).size > 1;
 		return [head, ...treeOf(p.threads).map(({ thread, depth }): ThreadListRow => ({
-			key: thread.id, kind: "thread", thread, depth, note: notes.get(thread.id) ?? "", folder: several ? baseName(thread.cwd) : "",
+			key: thread.id, kind: "thread", thread, depth, note: notes.get(thread.id) ?? "",
+			folder: several ? baseName(thread.cwd) : "",
 		}))];
 	});
 }
@@ -85,8 +90,9 @@ function treeOf(threads: readonly Thread[]): { thread: Thread; depth: number }[]
 	return out;
 }
 
-const time = new Intl.DateTimeFormat("en", { month: "short", day: "numeric", hour: "2-digit", minute: "2-digit", hourCycle: "h23" });
-const exactTime = new Intl.DateTimeFormat("en", { month: "short", day: "numeric", hour: "2-digit", minute: "2-digit", second: "2-digit", hourCycle: "h23" });
+const minutes = { month: "short", day: "numeric", hour: "2-digit", minute: "2-digit", hourCycle: "h23" } as const;
+const time = new Intl.DateTimeFormat("en", minutes);
+const exactTime = new Intl.DateTimeFormat("en", { ...minutes, second: "2-digit" });
 
 /** notesOf returns what distinguishes threads with equal titles: that they are forks, their branch, their beginning. */
 function notesOf(threads: readonly Thread[]): ReadonlyMap<string, string> {

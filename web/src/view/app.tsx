@@ -67,7 +67,10 @@ export function App() {
 /** widths returns the widths that the user chose, as properties for the style sheet. */
 function widths(): Record<string, string> {
 	const [list, panel] = [columnWidths.threads.value, columnWidths.panel.value];
-	return { ...(list ? { "--threads-width": `${list}px` } : {}), ...(panel && !panelWide.value ? { "--panel-width": `${panel}px` } : {}) };
+	return {
+		...(list ? { "--threads-width": `${list}px` } : {}),
+		...(panel && !panelWide.value ? { "--panel-width": `${panel}px` } : {}),
+	};
 }
 
 function Conversation() {

@@ -4,7 +4,7 @@ import type { Changes } from "../store/changes.ts";
 import { linesOf, type DiffLine, type FilePatch, type LinePair, type TreeRow } from "../lib/patch.ts";
 import { Icon } from "../lib/icons.tsx";
 import { count, visible } from "../lib/format.ts";
-import { openPath } from "../lib/openpath.ts";
+import { editor } from "../wire/editor.ts";
 import { inEditor } from "../wire/transport.ts";
 import { CopyButton } from "../lib/copy.tsx";
 import { foldedLines } from "./diff.tsx";
@@ -93,7 +93,7 @@ function EditorButtons({ file, c }: { file: FilePatch; c: Changes }) {
 				onClick={() => c.openInEditor(file.path)}><Icon name="wide" /></button>
 			{file.kind !== "deleted" && (
 				<button type="button" class="quiet" aria-label="Open the file in the editor" title="Open the file in the editor"
-					onClick={() => openPath(c.absolute(file.path), 0)}><Icon name="file" /></button>
+					onClick={() => editor.request({ type: "appserver/openFile", path: c.absolute(file.path), line: 0 })}><Icon name="file" /></button>
 			)}
 		</>
 	);

@@ -85,7 +85,8 @@ function ThreadRow({ row }: { row: Row<"thread"> }) {
 	const dot = dotOf(thread);
 	const archived = app.showArchived.value;
 	return (
-		<div class={`thread-row ${selected ? "selected" : ""}`} style={row.depth > 0 ? { marginLeft: `${row.depth * 14}px` } : undefined}>
+		<div class={`thread-row ${selected ? "selected" : ""}`}
+			style={row.depth > 0 ? { marginLeft: `${row.depth * 14}px` } : undefined}>
 			<a class="thread" href={`#/thread/${thread.id}`} aria-current={selected ? "true" : undefined}>
 				<span class="thread-title">
 					{row.depth > 0 && <><Icon name="fork" /><span class="visually-hidden">fork: </span></>}{titleOf(thread)}</span>

@@ -9,25 +9,19 @@ export interface Editor {
 
 declare const acquireVsCodeApi: (() => Editor) | undefined;
 
-let acquired: Editor | null | undefined;
+/** Request asks the editor to show a file, or the change of a file in a scope of the Changes tab. Line 0 is none. */
+export type Request =
+	| { type: "appserver/openFile"; path: string; line: number }
+	| { type: "appserver/openDiff"; threadId: string; scope: string; path: string };
 
-/** editor returns the editor that shows the page, or null. The editor gives its interface once only. */
-export function editor(): Editor | null {
-	acquired ??= typeof acquireVsCodeApi === "function" ? acquireVsCodeApi() : null;
-	return acquired;
-}
-
-let folder = "";
-
-/** editorFolder returns the folder of the editor's window, or an empty text. */
-export const editorFolder = (): string => folder;
-
-/** setEditorFolder takes the folder of the editor's window. */
-export function setEditorFolder(path: string): void {
-	folder = path;
-}
-
-/** openDiffInEditor shows the change of a file in the editor. The scope is the one of the Changes tab. */
-export function openDiffInEditor(threadId: string, scope: string, path: string): void {
-	editor()?.postMessage({ type: "appserver/openDiff", threadId, scope, path });
-}
+/** editor is the editor that shows the page. The editor gives its interface once only. */
+export const editor = {
+	/** api is null in a browser. */
+	api: typeof acquireVsCodeApi === "function" ? acquireVsCodeApi() : null,
+	/** folder is the folder of the editor's window, or empty. */
+	folder: "",
+	/** request sends a request to the editor, if one shows the page. */
+	request(request: Request): void {
+		this.api?.postMessage(request);
+	},
+};

@@ -1,7 +1,9 @@
 // The ways of the page to the server: a WebSocket, or messages to the extension of an editor that shows the page.
 
-import { editor, setEditorFolder, type Editor } from "./editor.ts";
+import { editor, type Editor } from "./editor.ts";
 import { isServer, openSession, renewSession, token } from "./session.ts";
+
+export { editor };
 
 /** Link is one attempt to reach the server, and the connection that comes of it. */
 export interface Link {
@@ -25,14 +27,14 @@ export interface Transport {
 }
 
 /** inEditor reports whether an editor shows the page, and connects it. */
-export const inEditor = (): boolean => editor() !== null;
+export const inEditor = (): boolean => editor.api !== null;
 
 /**
  * openTransport returns the transport of this page. It rejects with a SessionError if the page has no session. If the
  * server remembers this browser, it calls remembered.
  */
 export async function openTransport(remembered: () => void): Promise<Transport> {
-	const shownBy = editor();
+	const shownBy = editor.api;
 	if (shownBy) return new Webview(shownBy);
 	await openSession(remembered);
 	return new Socket();
@@ -73,7 +75,7 @@ export type ToEditor =
 
 /**
  * FromEditor is a message of the extension. "show" opens a thread, unless hash is empty, and the panel with the
- * context. "draft" adds a text to the message that the user writes in a thread. "folder" names the folder of the window.
+ * context. "draft" adds a text to the message that the user writes in a thread. "folder" names the window's folder.
  */
 export type FromEditor =
 	| { kind: "opened" | "closed"; link: number }
@@ -146,7 +148,7 @@ class Webview implements Transport {
 			return;
 		}
 		if (message.kind === "folder") {
-			setEditorFolder(message.path);
+			editor.folder = message.path;
 			return;
 		}
 		if (message.link !== this.last) return;

@@ -116,8 +116,8 @@ func stopReasons(ctx context.Context, o *Options) <-chan string {
 	return reasons
 }
 
-// run serves until the input or the output of the client ends and there is no other client, until the server is idle, or
-// until there is a reason to stop. Then it shuts down in order.
+// run serves until the input or the output of the client ends and there is no other client, until the server is idle,
+// or until there is a reason to stop. Then it shuts down in order.
 func (p *process) run(t transports, stop <-chan string, idle <-chan struct{}) error {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()

@@ -20,8 +20,8 @@ const (
 	idleInterval = 250 * time.Millisecond
 )
 
-// serveShared connects the streams with a shared server. If none can be reached, it says so on standard error and returns
-// false, and this process has to be the server.
+// serveShared connects the streams with a shared server. If none can be reached, it says so on standard error and
+// returns false, and this process has to be the server.
 func serveShared(s Streams, o *Options) (done bool, err error) {
 	home, err := CodexHome()
 	if err != nil {
@@ -84,8 +84,8 @@ func build() string {
 	return text
 }
 
-// idle returns a channel that is closed after a time in which no client was connected and no turn continued, or nil if the
-// time is 0. A goroutine checks that; it ends with ctx.
+// idle returns a channel that is closed after a time in which no client was connected and no turn continued, or nil if
+// the time is 0. A goroutine checks that; it ends with ctx.
 func (p *process) idle(ctx context.Context, after time.Duration) <-chan struct{} {
 	if after == 0 {
 		return nil

@@ -3,14 +3,15 @@ package share
 import (
 	"os"
 	"syscall"
-
-	"golang.org/x/sys/windows"
 )
+
+// detachedProcess is DETACHED_PROCESS of the system: the process gets no console.
+const detachedProcess = 0x8
 
 // detached returns attributes of a process that outlives its parent and has no window.
 func detached() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{HideWindow: true,
-		CreationFlags: windows.DETACHED_PROCESS | windows.CREATE_NEW_PROCESS_GROUP}
+		CreationFlags: detachedProcess | syscall.CREATE_NEW_PROCESS_GROUP}
 }
 
 // terminate ends a process at once. Windows has no signal that asks for it.

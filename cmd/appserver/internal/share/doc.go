@@ -6,6 +6,5 @@
 //
 // # Goroutines
 //
-// Of a connection, one goroutine reads the input. It ends with the process. Another one waits for the end of a server
-// that this process has started.
+// One waits for the end of a server that this process has started. It ends with the server or the process.
 package share

@@ -14,8 +14,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/coder/websocket"
-
 	"appserver/protocol"
 	"appserver/server/listen"
 	"appserver/server/remote"
@@ -86,18 +84,18 @@ func Serve(o Options, in io.Reader, out, errs io.Writer) error {
 	if err != nil {
 		return &UnavailableError{err}
 	}
-	return bridge(ctx, conn, in, out)
+	return conn.Serve(ctx, in, out)
 }
 
 // connect connects to the server of the user, to the shared one, or to a new one.
-func (o Options) connect(ctx context.Context, path string, errs io.Writer) (*websocket.Conn, error) {
+func (o Options) connect(ctx context.Context, path string, errs io.Writer) (*remote.Bridge, error) {
 	if control := o.control(ctx); control != "" {
-		if conn, err := remote.DialSocket(ctx, control); err == nil {
+		if conn, err := remote.DialBridge(ctx, control); err == nil {
 			fmt.Fprintf(errs, "shared server: %s\n", control)
 			return conn, nil
 		}
 	}
-	conn, err := remote.DialSocket(ctx, path)
+	conn, err := remote.DialBridge(ctx, path)
 	if err != nil {
 		conn, err = o.start(ctx, path)
 	}
@@ -107,8 +105,8 @@ func (o Options) connect(ctx context.Context, path string, errs io.Writer) (*web
 	return conn, err
 }
 
-// control returns the control socket of the home if a server of this version listens on it, and no flag or name asks for
-// another one. Otherwise it returns "".
+// control returns the control socket of the home if a server of this version listens on it, and no flag or name asks
+// for another one. Otherwise it returns "".
 func (o Options) control(ctx context.Context) string {
 	address, err := listen.Parse("unix://", o.Home)
 	if err != nil || o.Name != DefaultName || len(o.Args) > 0 {
@@ -169,7 +167,7 @@ func (o Options) replace(ctx context.Context, path string) error {
 }
 
 // start starts a server and connects to it. A server that another process starts meanwhile is as good.
-func (o Options) start(ctx context.Context, path string) (*websocket.Conn, error) {
+func (o Options) start(ctx context.Context, path string) (*remote.Bridge, error) {
 	program, err := os.Executable()
 	if err != nil {
 		return nil, err
@@ -182,7 +180,8 @@ func (o Options) start(ctx context.Context, path string) (*websocket.Conn, error
 		return nil, err
 	}
 	defer log.Close()
-	cmd := exec.Command(program, append([]string{"app-server", "--listen", "unix://" + path, "--exit-when-idle", o.Idle}, o.Args...)...)
+	args := []string{"app-server", "--listen", "unix://" + path, "--exit-when-idle", o.Idle}
+	cmd := exec.Command(program, append(args, o.Args...)...)
 	cmd.Stderr, cmd.SysProcAttr = log, detached()
 	if home, err := os.UserHomeDir(); err == nil { // it serves several folders, and keeps none of them in use
 		cmd.Dir = home
@@ -196,7 +195,7 @@ func (o Options) start(ctx context.Context, path string) (*websocket.Conn, error
 }
 
 // await connects to a server that starts. If the started process ends, another one may be listening.
-func await(ctx context.Context, path string, ended <-chan error) (*websocket.Conn, error) {
+func await(ctx context.Context, path string, ended <-chan error) (*remote.Bridge, error) {
 	for end := time.Now().Add(startTimeout); ; time.Sleep(pollInterval) {
 		over := false
 		select {
@@ -204,7 +203,7 @@ func await(ctx context.Context, path string, ended <-chan error) (*websocket.Con
 			over = true
 		default:
 		}
-		conn, err := remote.DialSocket(ctx, path)
+		conn, err := remote.DialBridge(ctx, path)
 		if err == nil {
 			return conn, nil
 		}

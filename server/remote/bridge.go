@@ -1,4 +1,4 @@
-package share
+package remote
 
 import (
 	"bufio"
@@ -21,9 +21,25 @@ const (
 // errEnded reports that the server has ended, or has disconnected this client.
 var errEnded = errors.New("the shared server has ended the connection")
 
-// bridge passes each line of the input to the server as a message, and each message of the server to the output as a
-// line. It returns nil at the end of the input, and an error if the server ends the connection first.
-func bridge(ctx context.Context, conn *websocket.Conn, in io.Reader, out io.Writer) error {
+// Bridge is a connection to a server on a Unix socket, for a client that speaks in lines.
+type Bridge struct{ conn *websocket.Conn }
+
+// DialBridge connects to the server on a Unix socket. The caller calls Serve.
+func DialBridge(ctx context.Context, path string) (*Bridge, error) {
+	ctx, cancel := context.WithTimeout(ctx, connectTimeout)
+	defer cancel()
+	conn, err := dialSocket(path)(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return &Bridge{conn}, nil
+}
+
+// Serve passes each line of the input to the server as a message, and each message of the server to the output as a
+// line. It returns nil at the end of the input, and an error if the server ends the connection first. It closes the
+// connection.
+func (b *Bridge) Serve(ctx context.Context, in io.Reader, out io.Writer) error {
+	conn := b.conn
 	conn.SetReadLimit(-1)
 	sent := make(chan error, 1)
 	go func() {
