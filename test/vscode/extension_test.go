@@ -152,9 +152,9 @@ func TestSideBar(t *testing.T) {
 	e.see(page, ".context-item", "")
 	require.Equal(t, 1, eval[int](e, `document.querySelectorAll("iframe.webview").length`))
 	e.await(`(() => {
-		const document = ` + page + `;
-		const list = document.querySelector(".context-list").getBoundingClientRect();
-		return list.width < 320 && list.height >= document.documentElement.clientHeight / 2;
+		const shown = ` + page + `;
+		const list = shown.querySelector(".context-list").getBoundingClientRect();
+		return list.width < 320 && list.height >= shown.documentElement.clientHeight / 2;
 	})()`)
 	e.see(page, ".permissions-facts .fact", "workspace")
 	e.shot("side")
