@@ -90,9 +90,15 @@ function treeOf(threads: readonly Thread[]): { thread: Thread; depth: number }[]
 	return out;
 }
 
-const minutes = { month: "short", day: "numeric", hour: "2-digit", minute: "2-digit", hourCycle: "h23" } as const;
-const time = new Intl.DateTimeFormat("en", minutes);
-const exactTime = new Intl.DateTimeFormat("en", { ...minutes, second: "2-digit" });
+const months = "Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split(" ");
+const two = (n: number): string => String(n).padStart(2, "0");
+
+/** begunAt formats a Unix time, such as Nov 28, 15:04. */
+function begunAt(seconds: number, exact: boolean): string {
+	const t = new Date(seconds * 1000);
+	const time = `${months[t.getMonth()]} ${t.getDate()}, ${two(t.getHours())}:${two(t.getMinutes())}`;
+	return exact ? `${time}:${two(t.getSeconds())}` : time;
+}
 
 /** notesOf returns what distinguishes threads with equal titles: that they are forks, their branch, their beginning. */
 function notesOf(threads: readonly Thread[]): ReadonlyMap<string, string> {
@@ -102,9 +108,9 @@ function notesOf(threads: readonly Thread[]): ReadonlyMap<string, string> {
 	for (const list of equal.values()) {
 		if (list.length === 1) continue;
 		const branches = new Set(list.map((t) => t.gitInfo?.branch ?? "")).size > 1;
-		const begun = new Set(list.map((t) => time.format(t.createdAt * 1000))).size === list.length ? time : exactTime;
+		const exact = new Set(list.map((t) => begunAt(t.createdAt, false))).size < list.length;
 		const texts = list.map((t) => [t.forkedFromId ? "fork" : "", branches ? t.gitInfo?.branch ?? "" : "",
-			begun.format(t.createdAt * 1000)].filter(Boolean).join(" · "));
+			begunAt(t.createdAt, exact)].filter(Boolean).join(" · "));
 		list.forEach((t, i) => notes.set(t.id, texts.indexOf(texts[i]!) === texts.lastIndexOf(texts[i]!) ? texts[i]!
 			: `${texts[i]} · ${t.id.slice(-4)}`));
 	}

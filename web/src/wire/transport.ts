@@ -1,9 +1,9 @@
 // The ways of the page to the server: a WebSocket, or messages to the extension of an editor that shows the page.
 
-import { editor, type Editor } from "./editor.ts";
+import { editor, inEditor, type Editor } from "./editor.ts";
 import { isServer, openSession, renewSession, token } from "./session.ts";
 
-export { editor };
+export { editor, inEditor };
 
 /** Link is one attempt to reach the server, and the connection that comes of it. */
 export interface Link {
@@ -26,15 +26,12 @@ export interface Transport {
 	refused(): Promise<boolean>;
 }
 
-/** inEditor reports whether an editor shows the page, and connects it. */
-export const inEditor = (): boolean => editor.api !== null;
-
 /**
  * openTransport returns the transport of this page. It rejects with a SessionError if the page has no session. If the
  * server remembers this browser, it calls remembered.
  */
 export async function openTransport(remembered: () => void): Promise<Transport> {
-	const shownBy = editor.api;
+	const shownBy = editor.acquire();
 	if (shownBy) return new Webview(shownBy);
 	await openSession(remembered);
 	return new Socket();
