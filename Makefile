@@ -132,9 +132,9 @@ types: ## check the types of the page and of the extension; npm downloads TypeSc
 	npm exec --yes --package=typescript@7.0.2 --package=@types/node@20.19.0 --package=@types/vscode@1.90.0 -- sh -c \
 		'tsc -p web/tsconfig.json && tsc -p editors/vscode/tsconfig.json --typeRoots "$$(dirname "$$(dirname "$$(command -v tsc)")")/@types"'
 
-vscode: ## build bin/appserver.vsix, the extension for Visual Studio Code
+vscode: ## build bin/appserver.vsix, the extension for Visual Studio Code; TARGET=linux/amd64 adds the program of that system
 	mkdir -p bin
-	$(GO) run ./editors/vscode/gen bin/appserver.vsix
+	$(GO) run ./editors/vscode/gen $(if $(TARGET),-target $(TARGET)) bin/appserver$(if $(TARGET),-$(subst /,-,$(TARGET))).vsix
 
 vscode-e2e: build ## test the extension in code-server, which npm installs, with Chromium; PICTURES=FOLDER writes pictures
 	VSCODE_PICTURES=$(if $(PICTURES),$(abspath $(PICTURES))) bash .ci/vscode $(GO) test -count=1 -v ./test/vscode

@@ -210,6 +210,14 @@ func (e *Engine) spawn(do func()) {
 	e.work.Go(func() { e.catchPanic(do) })
 }
 
+// IsWorking reports whether a turn of a loaded thread continues without an answer of a client. It does not wait.
+func (e *Engine) IsWorking() bool {
+	return slices.ContainsFunc(e.actors(), func(a *actor) bool {
+		turn, open := a.turn.Load(), a.unanswered.Load()
+		return a.ready.Load() && turn != nil && *turn != "" && (open == nil || len(*open) == 0)
+	})
+}
+
 // Diagnose returns the state of the threads and of the index. It does not wait.
 func (e *Engine) Diagnose() (threads protocol.ThreadDiagnostics, index protocol.IndexDiagnostics) {
 	for _, a := range e.actors() {

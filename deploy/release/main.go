@@ -114,6 +114,9 @@ func (r *release) make(ctx context.Context, targets []target) error {
 			return fmt.Errorf("%s: %w", t, err)
 		}
 	}
+	if err := r.packExtension(ctx, "appserver_"+r.version+".vsix"); err != nil {
+		return err
+	}
 	return r.finish(targets)
 }
 
@@ -140,6 +143,9 @@ func (r *release) pack(ctx context.Context, t target, program string, components
 		return err
 	}
 	if err := os.WriteFile(filepath.Join(r.out, r.nameFor(t)+".cdx.json"), sbom, 0o644); err != nil {
+		return err
+	}
+	if err := r.writeExtension(ctx, t, executable, papers); err != nil {
 		return err
 	}
 	if t.system == "linux" {

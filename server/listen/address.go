@@ -60,3 +60,17 @@ func parseUnix(path, home string) (Address, error) {
 
 // ControlDir returns the folder in home that holds the control socket and the token.
 func ControlDir(home string) string { return filepath.Join(home, "app-server-control") }
+
+// sharedPrefix begins the names of the sockets of servers that clients share.
+const sharedPrefix = "shared-"
+
+// SharedPath returns the path of the socket of a server that clients share, by a key of letters and digits.
+func SharedPath(home, key string) string {
+	return filepath.Join(ControlDir(home), sharedPrefix+key+".sock")
+}
+
+// SharedPaths returns the sockets of such servers in home. Some may have ended.
+func SharedPaths(home string) []string {
+	paths, _ := filepath.Glob(filepath.Join(ControlDir(home), sharedPrefix+"*.sock")) // a bad pattern matches nothing
+	return paths
+}

@@ -24,6 +24,11 @@ func dialers(ctx context.Context, home string) iter.Seq[dialer] {
 				return
 			}
 		}
+		for _, path := range listen.SharedPaths(home) {
+			if !yield(dialSocket(path)) {
+				return
+			}
+		}
 		tickets, err := web.RequestTickets(ctx, home, web.Address{}, web.ForProgram)
 		if err != nil {
 			return

@@ -50,10 +50,15 @@ func Control(ctx context.Context, home string, client protocol.ClientInfo) (*Ser
 	if err != nil {
 		return nil, err
 	}
-	if _, err := os.Stat(address.Path); err != nil {
+	return Socket(ctx, address.Path, client)
+}
+
+// Socket returns a connection to the server on a Unix socket. The error is fs.ErrNotExist if there is no socket.
+func Socket(ctx context.Context, path string, client protocol.ClientInfo) (*Server, error) {
+	if _, err := os.Stat(path); err != nil {
 		return nil, err
 	}
-	return connect(ctx, dialSocket(address.Path), client)
+	return connect(ctx, dialSocket(path), client)
 }
 
 func connect(ctx context.Context, dial dialer, client protocol.ClientInfo) (*Server, error) {

@@ -14,7 +14,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/input"
+	pagedomain "github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 	"github.com/stretchr/testify/require"
@@ -34,6 +36,8 @@ type editor struct {
 	t    *testing.T
 	ctx  context.Context
 	home prepared.Home
+	// url is the address of the window.
+	url string
 }
 
 // object is a JSON object.
@@ -54,7 +58,9 @@ func openEditor(t *testing.T, settings object) *editor {
 	t.Cleanup(func() { require.NoError(t, os.RemoveAll(dir)) })
 	home, err := prepared.Make(binary, dir)
 	require.NoError(t, err)
-	machine := object{"appserver.path": binary, "appserver.env": object{"CODEX_HOME": home.Path, "SHELL": "/bin/sh"}}
+	t.Cleanup(func() { awaitServersEnd(t, home.Path) })
+	machine := object{"appserver.path": binary, "appserver.env": object{"CODEX_HOME": home.Path, "SHELL": "/bin/sh"},
+		"appserver.args": []string{"--exit-when-idle", "1"}}
 	maps.Copy(machine, settings)
 	user := object{
 		"security.workspace.trust.enabled": false, "workbench.startupEditor": "none", "telemetry.telemetryLevel": "off",
@@ -63,6 +69,15 @@ func openEditor(t *testing.T, settings object) *editor {
 	e := &editor{t: t, home: home}
 	e.start(program, dir, map[string]object{"User": user, "Machine": machine})
 	return e
+}
+
+// awaitServersEnd waits until no shared server of a home runs. It ends soon after the last window.
+func awaitServersEnd(t *testing.T, home string) {
+	t.Helper()
+	require.Eventually(t, func() bool {
+		sockets, err := filepath.Glob(filepath.Join(home, "app-server-control", "shared-*.sock"))
+		return err == nil && len(sockets) == 0
+	}, patience, 50*time.Millisecond)
 }
 
 // start runs code-server and opens its page in Chromium. settings are those of the user and of the machine.
@@ -130,9 +145,34 @@ func (e *editor) browse(url string) {
 	})
 	require.NoError(e.t, chromedp.Do(ctx)) // starts the browser, for longer than one action
 	e.ctx = ctx
+	e.url = url
+	e.load()
+}
+
+// load opens the window, and waits until the extension is active.
+func (e *editor) load() {
+	e.t.Helper()
 	e.do(chromedp.EmulateViewport(1240, 760))
-	e.do(chromedp.Navigate(url))
-	e.see("document", gauge, "appserver") // the extension is active
+	e.do(chromedp.Navigate(e.url))
+	e.see("document", gauge, "appserver")
+}
+
+// another opens a second window of the same folder.
+func (e *editor) another() *editor {
+	e.t.Helper()
+	ctx, cancel := chromedp.NewContext(e.ctx)
+	e.t.Cleanup(cancel)
+	other := &editor{t: e.t, ctx: ctx, home: e.home, url: e.url}
+	require.NoError(e.t, chromedp.Do(ctx))
+	other.load()
+	return other
+}
+
+// front brings the window to the front, so that it gets keys.
+func (e *editor) front() {
+	e.t.Helper()
+	_, err := chromedp.Call(e.ctx, pagedomain.BringToFront, cdp.Empty{})
+	require.NoError(e.t, err)
 }
 
 func (e *editor) do(action chromedp.Action[chromedp.Void]) {

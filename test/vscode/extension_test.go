@@ -105,19 +105,21 @@ func changeTheme(e *editor) {
 // restart kills the server. The extension shows the reason, and the page connects to the next server.
 func restart(e *editor) {
 	require.NoError(e.t, posix.Kill(serverOf(e), syscall.SIGKILL))
-	e.see("document", toast, "appserver was ended by SIGKILL. It starts again in 0.5 s.")
+	e.see("document", toast, "the shared server has ended the connection. It starts again in 0.5 s.")
 	e.see(page, ".status-open", "")
 	e.see("document", gauge, "of 12K")
 }
 
-// serverOf returns the process of the server: the one with the home of the test in its environment.
+// serverOf returns the process of the server: the one that listens, with the home of the test in its environment.
 func serverOf(e *editor) int {
 	e.t.Helper()
 	out, err := exec.Command("pgrep", "-x", "appserver").Output()
 	require.NoError(e.t, err)
 	for _, line := range strings.Fields(string(out)) {
 		environment, err := os.ReadFile(filepath.Join("/proc", line, "environ"))
-		if err == nil && strings.Contains(string(environment), "CODEX_HOME="+e.home.Path+"\x00") {
+		arguments, _ := os.ReadFile(filepath.Join("/proc", line, "cmdline"))
+		if err == nil && strings.Contains(string(arguments), "\x00--listen\x00") &&
+			strings.Contains(string(environment), "CODEX_HOME="+e.home.Path+"\x00") {
 			pid, err := strconv.Atoi(line)
 			require.NoError(e.t, err)
 			return pid
@@ -149,12 +151,18 @@ func TestSideBar(t *testing.T) {
 	e.see(page, ".top-title", "Slugs lose umlauts")
 	e.see(page, ".context-item", "")
 	require.Equal(t, 1, eval[int](e, `document.querySelectorAll("iframe.webview").length`))
+	e.await(`(() => {
+		const shown = ` + page + `;
+		const list = shown.querySelector(".context-list").getBoundingClientRect();
+		return list.width < 320 && list.height >= shown.documentElement.clientHeight / 2;
+	})()`)
+	e.see(page, ".permissions-facts .fact", "workspace")
 	e.shot("side")
 }
 
 // TestSetup starts a thread without a model that can be used. The page shows the ways to one instead.
 func TestSetup(t *testing.T) {
-	e := openEditor(t, object{"appserver.args": []string{"-c", "model_provider=openrouter"}})
+	e := openEditor(t, object{"appserver.args": []string{"-c", "model_provider=openrouter", "--exit-when-idle", "1"}})
 	e.command("appserver: New Thread in This Folder")
 	e.see(page, ".welcome", "Choose a model")
 	e.see(page, ".setup", "Type a key")

@@ -24,6 +24,7 @@ import "./reverts.test.ts";
 import "./review.test.ts";
 import "./suggestions.test.ts";
 import "./thread.test.ts";
+import "./threadtree.test.ts";
 import "./timeline.test.ts";
 import "./turns.test.ts";
 import "./usage.test.ts";

@@ -30,9 +30,12 @@ type manifest struct {
 	} `json:"engines"`
 }
 
+// binFolder is the folder of the program in the package.
+const binFolder = "extension/bin/"
+
 // pack returns the .vsix file of the extension. root is the root of the repository. The same sources
 // give the same bytes.
-func pack(root string) ([]byte, error) {
+func pack(root string, b bundle) ([]byte, error) {
 	files, err := contents(root)
 	if err != nil {
 		return nil, err
@@ -41,7 +44,10 @@ func pack(root string) ([]byte, error) {
 	if err := protocol.Unmarshal(files["extension/package.json"], &m); err != nil {
 		return nil, fmt.Errorf("read package.json: %w", err)
 	}
-	if files["extension.vsixmanifest"], err = m.xml(); err != nil {
+	for name, content := range b.files {
+		files[binFolder+name] = content
+	}
+	if files["extension.vsixmanifest"], err = m.xml(b.platform); err != nil {
 		return nil, err
 	}
 	files["[Content_Types].xml"] = contentTypes(files)
@@ -86,8 +92,9 @@ func contents(root string) (map[string][]byte, error) {
 	return files, nil
 }
 
-// xml returns the manifest of the package, as the format of Visual Studio's packages has it.
-func (m manifest) xml() ([]byte, error) {
+// xml returns the manifest of the package, as the format of Visual Studio's packages has it. platform is "" for all
+// systems.
+func (m manifest) xml(platform string) ([]byte, error) {
 	type property struct {
 		ID    string `xml:"Id,attr"`
 		Value string `xml:"Value,attr"`
@@ -102,6 +109,7 @@ func (m manifest) xml() ([]byte, error) {
 		ID        string `xml:"Id,attr"`
 		Version   string `xml:"Version,attr"`
 		Publisher string `xml:"Publisher,attr"`
+		Platform  string `xml:"TargetPlatform,attr,omitempty"`
 	}
 	type target struct {
 		ID string `xml:"Id,attr"`
@@ -121,7 +129,7 @@ func (m manifest) xml() ([]byte, error) {
 	}
 	content, err := xml.MarshalIndent(document{
 		Version:     "2.0.0",
-		Identity:    identity{"en-US", m.Name, m.Version, m.Publisher},
+		Identity:    identity{"en-US", m.Name, m.Version, m.Publisher, platform},
 		DisplayName: m.DisplayName, Description: m.Description, Categories: strings.Join(m.Categories, ","),
 		Properties: []property{
 			{"Microsoft.VisualStudio.Code.Engine", m.Engines.VSCode},
@@ -145,7 +153,12 @@ func contentTypes(files map[string][]byte) []byte {
 		".md": "text/markdown", ".svg": "image/svg+xml", ".txt": "text/plain", ".vsixmanifest": "text/xml",
 	}
 	used := map[string]bool{}
-	for name := range files {
+	var bare []string // files without an extension have entries of their own
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		if path.Ext(name) == "" {
+			bare = append(bare, name)
+			continue
+		}
 		used[path.Ext(name)] = true
 	}
 	b := bytes.NewBufferString(xml.Header + `<Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types">`)
@@ -155,6 +168,9 @@ func contentTypes(files map[string][]byte) []byte {
 			kind = "application/octet-stream"
 		}
 		fmt.Fprintf(b, `<Default Extension="%s" ContentType="%s"/>`, ext, kind)
+	}
+	for _, name := range bare {
+		fmt.Fprintf(b, `<Override PartName="/%s" ContentType="application/octet-stream"/>`, name)
 	}
 	b.WriteString("</Types>\n")
 	return b.Bytes()
@@ -166,7 +182,12 @@ func archive(files map[string][]byte) ([]byte, error) {
 	var b bytes.Buffer
 	w := zip.NewWriter(&b)
 	for _, name := range slices.Sorted(maps.Keys(files)) {
-		entry, err := w.CreateHeader(&zip.FileHeader{Name: name, Method: zip.Deflate, Modified: oldest})
+		header := &zip.FileHeader{Name: name, Method: zip.Deflate, Modified: oldest}
+		header.SetMode(0o644)
+		if strings.HasPrefix(name, binFolder+"appserver") {
+			header.SetMode(0o755)
+		}
+		entry, err := w.CreateHeader(header)
 		if err != nil {
 			return nil, err
 		}

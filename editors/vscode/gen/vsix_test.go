@@ -36,9 +36,9 @@ func unpack(t *testing.T, content []byte) map[string]string {
 
 // TestThePackageIsReproducibleAndComplete packs the extension twice.
 func TestThePackageIsReproducibleAndComplete(t *testing.T) {
-	content, err := pack(repository)
+	content, err := pack(repository, bundle{})
 	require.NoError(t, err)
-	again, err := pack(repository)
+	again, err := pack(repository, bundle{})
 	require.NoError(t, err)
 	require.True(t, bytes.Equal(content, again))
 
@@ -58,11 +58,39 @@ func TestThePackageIsReproducibleAndComplete(t *testing.T) {
 	}
 	require.NotContains(t, files["extension/extension.js"], "import.meta")
 	require.Contains(t, files["extension/page/theme.css"], "body.vscode-dark")
+	require.NotContains(t, files["extension.vsixmanifest"], "TargetPlatform")
+}
+
+// TestThePackageOfASystemHasItsProgram packs a program and its licences for one system.
+func TestThePackageOfASystemHasItsProgram(t *testing.T) {
+	folder := t.TempDir()
+	for name, text := range map[string]string{"appserver": "program", "LICENCES.txt": "licences"} {
+		require.NoError(t, os.WriteFile(filepath.Join(folder, name), []byte(text), 0o600))
+	}
+	b, err := readBundle("linux/arm64", folder)
+	require.NoError(t, err)
+	content, err := pack(repository, b)
+	require.NoError(t, err)
+	files := unpack(t, content)
+	require.Contains(t, files["extension.vsixmanifest"], `TargetPlatform="linux-arm64"`)
+	require.Contains(t, files["[Content_Types].xml"], `PartName="/extension/bin/appserver"`)
+	require.Equal(t, "program", files["extension/bin/appserver"])
+	require.Equal(t, "licences", files["extension/bin/LICENCES.txt"])
+	r, err := zip.NewReader(bytes.NewReader(content), int64(len(content)))
+	require.NoError(t, err)
+	for _, f := range r.File {
+		require.Equal(t, f.Name == "extension/bin/appserver", f.Mode()&0o111 != 0, f.Name)
+	}
+
+	_, err = readBundle("windows/amd64", folder)
+	require.ErrorContains(t, err, "has no appserver.exe")
+	_, err = readBundle("plan9/amd64", folder)
+	require.ErrorContains(t, err, "is not linux, darwin or windows")
 }
 
 // TestEachCommandOfThePackageHasAHandler compares package.json with the script.
 func TestEachCommandOfThePackageHasAHandler(t *testing.T) {
-	content, err := pack(repository)
+	content, err := pack(repository, bundle{})
 	require.NoError(t, err)
 	files := unpack(t, content)
 	var m struct {

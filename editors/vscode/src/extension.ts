@@ -2,11 +2,13 @@
 // client of the server itself.
 
 import * as vscode from "vscode";
-import { homedir } from "node:os";
+import { diagnostics, files, selection, type Reference } from "./add.ts";
 import { excludeSelection } from "./commands.ts";
 import { htmlOf, Page } from "./page.ts";
-import { Server } from "./server.ts";
+import { Server, type Command } from "./server.ts";
 import { Session } from "./session.ts";
+import { commandOf, openSettings, workFolder } from "./settings.ts";
+import { scheme, serve, Sides, type Request } from "./show.ts";
 import { gaugeOf } from "./threads.ts";
 import type { ToEditor } from "../../../web/src/wire/transport.ts";
 
@@ -30,6 +32,9 @@ class App {
 	private readonly log: vscode.OutputChannel;
 	private readonly gauge: vscode.StatusBarItem;
 	private readonly server: Server;
+	private readonly sides = new Sides();
+	/** replace is set if the next start ends the shared server first. */
+	private replace = false;
 	private session: Session | null = null;
 	/** pages are the pages that are shown, in the tab and in the side bar. */
 	private readonly pages = new Set<Page>();
@@ -43,24 +48,33 @@ class App {
 		this.gauge.command = "appserver.showContext";
 		this.showUsage(null);
 		this.gauge.show();
-		this.server = new Server(commandOf, {
+		this.server = new Server(() => this.command(), {
 			started: () => this.started(),
 			line: (text) => this.receive(text),
 			log: (text) => this.log.append(text),
 			missing: (reason) => void this.missing(reason),
 			ended: (reason, delayMs) => void this.ended(reason, delayMs),
 		});
-		const run = (name: string, action: () => unknown) =>
-			vscode.commands.registerCommand(name, () => Promise.resolve(action())
-				.catch((e: Error) => vscode.window.showErrorMessage(e.message)));
+		const run = (name: string, action: (uri?: vscode.Uri, selected?: readonly vscode.Uri[]) => unknown) =>
+			vscode.commands.registerCommand(name, async (uri?: vscode.Uri, selected?: readonly vscode.Uri[]) => {
+				try {
+					await action(uri, selected);
+				} catch (error) {
+					void vscode.window.showErrorMessage((error as Error).message);
+				}
+			});
 		context.subscriptions.push(
 			this.log, this.gauge,
 			run("appserver.open", () => this.openTab()),
 			run("appserver.showContext", () => this.show(true)),
 			run("appserver.excludeSelection", () => this.excludeSelection()),
+			run("appserver.addSelection", () => this.add(selection)),
+			run("appserver.addFile", (uri, selected) => this.add(files(uri, selected))),
+			run("appserver.addDiagnostics", () => this.add(diagnostics)),
 			run("appserver.newThread", () => this.newThread()),
-			run("appserver.restart", () => this.restart()),
+			run("appserver.restart", () => this.restart(true)),
 			run("appserver.showLog", () => this.log.show()),
+			vscode.workspace.registerTextDocumentContentProvider(scheme, this.sides),
 			vscode.window.registerWebviewPanelSerializer(viewType, {
 				deserializeWebviewPanel: async (tab) => {
 					this.adopt(tab);
@@ -69,7 +83,7 @@ class App {
 			vscode.window.registerWebviewViewProvider(sideView, { resolveWebviewView: (view) => this.fill(view) },
 				{ webviewOptions: { retainContextWhenHidden: true } }),
 			vscode.workspace.onDidChangeConfiguration((e) => {
-				if (e.affectsConfiguration("appserver") && (this.session || this.pages.size > 0)) void this.restart();
+				if (e.affectsConfiguration("appserver") && (this.session || this.pages.size > 0)) void this.restart(false);
 			}),
 		);
 	}
@@ -80,17 +94,18 @@ class App {
 	}
 
 	/** open returns the page of the side bar if only that is visible, and else shows the tab. */
-	private open(): Page {
+	private open(column = vscode.ViewColumn.Active): Page {
 		if (this.side?.view.visible && !this.panel) return this.side.page;
-		return this.openTab();
+		return this.openTab(column);
 	}
 
-	private openTab(): Page {
+	/** openTab shows the tab. A new one is in a column. */
+	private openTab(column = vscode.ViewColumn.Active): Page {
 		if (this.panel) {
 			this.panel.tab.reveal();
 			return this.panel.page;
 		}
-		return this.adopt(vscode.window.createWebviewPanel(viewType, "Workbench", vscode.ViewColumn.Active,
+		return this.adopt(vscode.window.createWebviewPanel(viewType, "Workbench", column,
 			{ retainContextWhenHidden: true }));
 	}
 
@@ -122,7 +137,11 @@ class App {
 		const folder = vscode.Uri.joinPath(this.context.extensionUri, "page");
 		webview.options = { enableScripts: true, localResourceRoots: [folder] };
 		const page = new Page(webview);
-		webview.onDidReceiveMessage((message: ToEditor) => page.receive(message));
+		webview.onDidReceiveMessage((message: ToEditor | Request) => {
+			if ("kind" in message) page.receive(message);
+			else if (this.session) void serve(this.session, this.sides, message);
+		});
+		page.folder(workFolder() ?? "");
 		const uri = (name: string) => webview.asWebviewUri(vscode.Uri.joinPath(folder, name)).toString();
 		webview.html = htmlOf(folder.fsPath, uri, webview.cspSource);
 		this.pages.add(page);
@@ -148,11 +167,31 @@ class App {
 	}
 
 	private async newThread(): Promise<void> {
-		const session = await this.connected();
+		const started = await this.startThread(await this.connected());
+		if (started !== null) this.open().show(started, false);
+	}
+
+	/** startThread starts a thread. Without a model it opens the ways to one, and returns null. */
+	private async startThread(session: Session): Promise<string | null> {
 		const { data, defaultProviderId } = await session.call("modelProvider/list", {});
-		if (data.find((p) => p.id === defaultProviderId)?.ready === false) return this.open().setup();
+		if (data.find((p) => p.id === defaultProviderId)?.ready === false) {
+			this.open().setup();
+			return null;
+		}
 		const { thread } = await session.call("thread/start", { cwd: workFolder() ?? null });
-		this.open().show(thread.id, false);
+		return thread.id;
+	}
+
+	/** add adds a reference to the message of the thread that the page shows, of the newest one, or of a new one. */
+	private async add(reference: Reference): Promise<void> {
+		const editor = vscode.window.activeTextEditor;
+		const session = await this.connected();
+		const threadId = await session.latest(workFolder()) ?? await this.startThread(session);
+		if (threadId === null) return;
+		const { thread } = await session.call("thread/read", { threadId, includeTurns: false });
+		if (editor && editor !== vscode.window.activeTextEditor) return; // the user has gone on
+		const text = reference(thread.cwd);
+		if (text !== null) this.open(editor ? vscode.ViewColumn.Beside : undefined).addDraft(threadId, text);
 	}
 
 	/** waiting are the commands that wait for a server. */
@@ -200,7 +239,7 @@ class App {
 	private async missing(reason: string): Promise<void> {
 		this.waiting.length = 0; // the message below is their answer
 		this.lost(reason);
-		const path = commandOf().path;
+		const { path } = this.command();
 		const chosen = await vscode.window.showErrorMessage(
 			`The program ${path} cannot be started: ${reason}. Install appserver, or set its path.`,
 			"How to Install", "Open Settings", "Try Again");
@@ -221,10 +260,17 @@ class App {
 		if (chosen === "Show Log") this.log.show();
 	}
 
-	private async restart(): Promise<void> {
+	/** restart starts the server again. With shared it also ends the server that windows share. */
+	private async restart(shared: boolean): Promise<void> {
 		this.lost("the server starts again");
 		await this.server.stop();
+		this.replace = shared;
 		this.server.start();
+		this.replace = false;
+	}
+
+	private command(): Command {
+		return commandOf(this.context.extensionUri.fsPath, this.replace);
 	}
 
 	private showUsage(usage: Parameters<typeof gaugeOf>[0]): void {
@@ -233,27 +279,4 @@ class App {
 		this.gauge.tooltip = tooltip;
 		this.gauge.backgroundColor = high ? new vscode.ThemeColor("statusBarItem.warningBackground") : undefined;
 	}
-}
-
-/** openSettings shows a setting. The settings of a remote machine have a page of their own. */
-async function openSettings(query: string): Promise<void> {
-	const page = vscode.env.remoteName ? "workbench.action.openRemoteSettings" : "workbench.action.openSettings";
-	await vscode.commands.executeCommand(page, { query });
-}
-
-/** workFolder returns the first folder of the window, or undefined. */
-function workFolder(): string | undefined {
-	return vscode.workspace.workspaceFolders?.find((f) => f.uri.scheme === "file")?.uri.fsPath;
-}
-
-/** commandOf returns the command line of the settings. A path may begin with ~/. */
-function commandOf() {
-	const settings = vscode.workspace.getConfiguration("appserver");
-	const path = settings.get<string>("path")?.trim() || "appserver";
-	return {
-		path: path.startsWith("~/") ? homedir() + path.slice(1) : path,
-		args: settings.get<string[]>("args") ?? [],
-		env: settings.get<Record<string, string>>("env") ?? {},
-		cwd: workFolder(),
-	};
 }

@@ -35,7 +35,7 @@ export class Page {
 	private waiting = 0;
 	private link = 0;
 	/** wanted is sent when the page has connected. */
-	private wanted: FromEditor | null = null;
+	private wanted: FromEditor[] = [];
 
 	constructor(private readonly webview: Webview) {}
 
@@ -53,16 +53,30 @@ export class Page {
 		if (link > 0) this.post({ kind: "closed", link });
 	}
 
+	/** folder names the folder of the window. */
+	folder(path: string): void {
+		this.want({ kind: "folder", path });
+	}
+
 	/** show opens a thread. With context it shows its context as well. */
 	show(threadId: string | null, context: boolean): void {
-		const hash = threadId === null ? "" : `#/thread/${threadId}`;
-		this.wanted = { kind: "show", hash, context };
-		if (this.link > 0) this.postWanted();
+		this.want({ kind: "show", hash: threadId === null ? "" : `#/thread/${threadId}`, context });
 	}
 
 	/** setup leaves the thread, so that the page offers the ways to a model if there is none. */
 	setup(): void {
-		this.wanted = { kind: "show", hash: "#/setup", context: false };
+		this.want({ kind: "show", hash: "#/setup", context: false });
+	}
+
+	/** addDraft adds a text to the message of a thread, and opens the thread. It sends nothing. */
+	addDraft(threadId: string, text: string): void {
+		this.want({ kind: "draft", threadId, text });
+		this.show(threadId, false);
+	}
+
+	private want(message: FromEditor): void {
+		this.wanted = this.wanted.filter((w) => w.kind === "draft" || w.kind !== message.kind);
+		this.wanted.push(message);
 		if (this.link > 0) this.postWanted();
 	}
 
@@ -98,8 +112,7 @@ export class Page {
 	}
 
 	private postWanted(): void {
-		if (this.wanted) this.post(this.wanted);
-		this.wanted = null;
+		for (const message of this.wanted.splice(0)) this.post(message);
 	}
 
 	private post(message: FromEditor): void {

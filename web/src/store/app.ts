@@ -8,6 +8,7 @@ import type { ServerNotification, Thread, ThreadStartParams } from "../wire/type
 import { modelStore } from "./models.ts";
 import * as questions from "./questions.ts";
 import { Delay } from "../lib/delay.ts";
+import * as inbox from "./inbox.ts";
 import { messageText } from "./items.ts";
 import { forgetTexts, ThreadStore } from "./thread.ts";
 
@@ -28,6 +29,8 @@ export const sessionFailure = signal("");
 export const threads = signal<readonly Thread[]>([]);
 /** moreThreads is the cursor of the next page of the list, or null. */
 const moreThreads = signal<string | null>(null);
+/** hasMoreThreads reports whether the list has threads that are not loaded. */
+export const hasMoreThreads = (): boolean => moreThreads.value !== null;
 /** threadsLoaded is set when the list was read. */
 export const threadsLoaded = signal(false);
 /** showArchived lists archived threads instead of the others. */
@@ -190,6 +193,7 @@ function notified(n: ServerNotification): void {
 			if (!threads.value.some((t) => t.id === n.params.thread.id)) threads.value = [n.params.thread, ...threads.value];
 			return;
 		case "thread/status/changed":
+			inbox.followed(threads.value.find((t) => t.id === n.params.threadId), n.params.status, current.value?.id ?? null);
 			update(n.params.threadId, { status: n.params.status });
 			loadInbox();
 			return;
@@ -202,6 +206,7 @@ function notified(n: ServerNotification): void {
 			return;
 		case "thread/deleted":
 			forgetTexts(n.params.threadId);
+			inbox.read(n.params.threadId);
 			remove(n.params.threadId);
 			if (current.value?.id === n.params.threadId) leave();
 			return;
@@ -258,6 +263,7 @@ async function open(id: string): Promise<void> {
 	close();
 	const store = new ThreadStore(id, connection.value!);
 	current.value = store;
+	inbox.read(id);
 	await store.open().catch(() => undefined); // the connection opens it again
 }
 

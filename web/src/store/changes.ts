@@ -7,6 +7,7 @@ import { files, type FilePatch } from "../lib/patch.ts";
 import { toggled } from "../lib/toggled.ts";
 import { CallError } from "../wire/connection.ts";
 import type { ChangedTurn, Checkpoint, DiffSummary, ServerNotification } from "../wire/types.ts";
+import { editor } from "../wire/editor.ts";
 import { connected } from "./app.ts";
 import { turnName } from "./reverts.ts";
 import type { ThreadStore } from "./thread.ts";
@@ -24,6 +25,7 @@ export type Scope = string;
 export type Phase = "loading" | "ready" | "failed";
 
 interface Answer {
+	roots?: readonly string[];
 	diff: string;
 	cut: boolean;
 	summary: DiffSummary;
@@ -54,6 +56,10 @@ export class Changes {
 	readonly target = signal<{ path: string; line: number } | null>(null);
 	/** reverted is the last revert of this page, until the user closes its notice. */
 	readonly reverted = signal<Reverted | null>(null);
+	/** roots are the folders to which the paths are relative. */
+	private roots: readonly string[] = [];
+	/** latest is the scope that "latest" stands for. */
+	private latest: Scope = "thread";
 	private readonly reads = new Newest();
 	private readonly delay = new Delay(delayMs);
 
@@ -116,6 +122,7 @@ export class Changes {
 		this.turns.value = all.turns;
 		if (kind === "thread") return all;
 		const latest = this.store.turns.current.peek() ?? all.turns.at(-1)?.turnId;
+		this.latest = latest ? `turn:${latest}` : "thread";
 		return latest ? this.store.requests.call("thread/diff/read", { threadId, turnId: latest }) : all;
 	}
 
@@ -126,7 +133,8 @@ export class Changes {
 		if (page && isNewest()) this.checkpoints.value = page.data;
 	}
 
-	private show(answer: { diff: string; cut: boolean; summary?: DiffSummary }): void {
+	private show(answer: Partial<Answer> & Pick<Answer, "diff" | "cut">): void {
+		this.roots = answer.roots ?? this.roots;
 		this.files.value = files(answer.diff, answer.summary);
 		this.cut.value = answer.cut;
 		this.phase.value = "ready";
@@ -161,6 +169,17 @@ export class Changes {
 		this.whole.value = new Set();
 		this.phase.value = "loading";
 		this.scope.value = scope;
+	}
+
+	/** absolute returns the absolute path of a file, if there is one root. Otherwise it returns the path. */
+	absolute(path: string): string {
+		return this.roots.length === 1 ? `${this.roots[0]!.replace(/[/\\]$/, "")}/${path}` : path;
+	}
+
+	/** openInEditor shows the change of a file in the editor. */
+	openInEditor(path: string): void {
+		const scope = this.scope.peek() === "latest" ? this.latest : this.scope.peek();
+		editor.request({ type: "appserver/openDiff", threadId: this.store.id, scope, path });
 	}
 
 	/** toggle opens or closes a file. */

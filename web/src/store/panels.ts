@@ -2,6 +2,7 @@
 
 import { signal } from "@preact/signals";
 import { keep } from "../lib/keep.ts";
+import { toggled } from "../lib/toggled.ts";
 import { lasting } from "../wire/storage.ts";
 import { reveal } from "./reveal.ts";
 
@@ -78,4 +79,51 @@ export function showContext(id: string): void {
 export function showRemoved(id: string, query: string): void {
 	showPanel("list");
 	requestAnimationFrame(() => requestAnimationFrame(() => reveal.removed(id, query)));
+}
+
+const foldedKey = "appserver.threads.folded";
+/** maxFolded is the number of folded projects that are kept. */
+const maxFolded = 200;
+
+function readFolded(): ReadonlySet<string> {
+	try {
+		const list: unknown = JSON.parse(lasting.getItem(foldedKey) ?? "[]");
+		return new Set(Array.isArray(list) ? list.filter((k) => typeof k === "string") : []);
+	} catch {
+		return new Set(); // another program wrote it
+	}
+}
+
+/** foldedProjects are the projects of the list whose threads are hidden. */
+export const foldedProjects = signal<ReadonlySet<string>>(readFolded());
+
+/** foldProject hides the threads of a project, or shows them. */
+export function foldProject(key: string): void {
+	foldedProjects.value = toggled(foldedProjects.value, key);
+	keep(lasting, foldedKey, JSON.stringify([...foldedProjects.value].slice(-maxFolded)));
+}
+
+/** Column is a part of the page whose width the user chooses. */
+export type Column = "threads" | "panel";
+
+/** columnLimits are the smallest and the largest width in pixels. */
+export const columnLimits: Record<Column, readonly [number, number]> = { threads: [180, 520], panel: [300, 1200] };
+
+const widthKey = (c: Column): string => `appserver.width.${c}`;
+
+const readWidth = (c: Column): number | null => {
+	const width = Number(lasting.getItem(widthKey(c)));
+	return width > 0 ? clampWidth(c, width) : null;
+};
+
+const clampWidth = (c: Column, width: number): number =>
+	Math.round(Math.min(columnLimits[c][1], Math.max(columnLimits[c][0], width)));
+
+/** columnWidths are the widths that the user chose, or null. */
+export const columnWidths = { threads: signal(readWidth("threads")), panel: signal(readWidth("panel")) };
+
+/** setColumnWidth gives a column a width in pixels, or with null the one by default. It stays so. */
+export function setColumnWidth(c: Column, width: number | null): void {
+	columnWidths[c].value = width === null ? null : clampWidth(c, width);
+	keep(lasting, widthKey(c), width === null ? "" : String(columnWidths[c].value));
 }

@@ -19,7 +19,7 @@ import { Welcome } from "./opensetup.tsx";
 import { policyName } from "./options.tsx";
 import { openBrowsers, openSettings } from "./opensettings.tsx";
 import { Panel } from "./panel.tsx";
-import { panelOpen, panelWanted, panelWide, threadsOpen, togglePanel } from "../store/panels.ts";
+import { columnWidths, panelOpen, panelWanted, panelWide, threadsOpen, togglePanel } from "../store/panels.ts";
 import { Threads } from "./threads.tsx";
 import { titleOf } from "../store/titles.ts";
 import { ThreadTimeline } from "./timeline.tsx";
@@ -48,7 +48,7 @@ export function App() {
 	const parts = ["frame", panel ? "with-panel" : "", panel && panelWide.value ? "wide-panel" : "", threadsOpen.value
 		? "with-threads" : ""];
 	return (
-		<div class={parts.filter(Boolean).join(" ")}>
+		<div class={parts.filter(Boolean).join(" ")} style={widths()}>
 			<TopBar />
 			{threadsOpen.value && <Threads />}
 			<main aria-label="Conversation">
@@ -62,6 +62,15 @@ export function App() {
 			<div class="visually-hidden" role="status" aria-live="polite">{app.announcement.value}</div>
 		</div>
 	);
+}
+
+/** widths returns the widths that the user chose, as properties for the style sheet. */
+function widths(): Record<string, string> {
+	const [list, panel] = [columnWidths.threads.value, columnWidths.panel.value];
+	return {
+		...(list ? { "--threads-width": `${list}px` } : {}),
+		...(panel && !panelWide.value ? { "--panel-width": `${panel}px` } : {}),
+	};
 }
 
 function Conversation() {
@@ -90,8 +99,12 @@ function TopBar() {
 					<span class="fact" title={thread.cwd}>{baseName(thread.cwd)}</span>
 					{thread.gitInfo?.branch && <span class="fact"><Icon name="fork" />{thread.gitInfo.branch}</span>}
 					{settings && <span class="fact" title="Model">{settings.model}</span>}
-					{settings && <span class="fact" title="Approval policy">{policyName(settings.approvalPolicy)}</span>}
-					{settings && <span class="fact" title="Sandbox">{sandboxName(settings.sandbox.type)}</span>}
+				</span>
+			)}
+			{settings && (
+				<span class="permissions-facts">
+					<span class="fact" title="Approval policy">{policyName(settings.approvalPolicy)}</span>
+					<span class="fact" title="Sandbox">{sandboxName(settings.sandbox.type)}</span>
 				</span>
 			)}
 			<span class="spacer" />

@@ -8,15 +8,18 @@ import { removedKey, removedRows, rowsOf, turnNumbers, type ContextRow } from ".
 import { contextView } from "../store/panels.ts";
 import { reveal } from "../store/reveal.ts";
 import type { ThreadStore } from "../store/thread.ts";
+import { lazy } from "../lib/lazy.tsx";
 import { VirtualList, type ListHandle } from "../lib/virtual.tsx";
 import { count, plural, short } from "../lib/format.ts";
 import { ContextFindBar } from "./contextfind.tsx";
 import { onContextKey } from "./contextkeys.ts";
 import { Row } from "./contextrow.tsx";
 import { Footer } from "./footer.tsx";
-import { Arrangement, ContextMap } from "./map.tsx";
 import type { Selection } from "./selection.ts";
 import { Suggestions, SuggestionsToggle } from "./suggestions.tsx";
+
+const ContextMap = lazy(() => import("./map.tsx").then((m) => m.ContextMap));
+const Arrangement = lazy(() => import("./map.tsx").then((m) => m.Arrangement));
 
 /** ContextItems shows the items of the context. */
 export function ContextItems({ store, s }: { store: ThreadStore; s: Selection }) {

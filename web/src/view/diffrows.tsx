@@ -4,6 +4,8 @@ import type { Changes } from "../store/changes.ts";
 import { linesOf, type DiffLine, type FilePatch, type LinePair, type TreeRow } from "../lib/patch.ts";
 import { Icon } from "../lib/icons.tsx";
 import { count, visible } from "../lib/format.ts";
+import { editor } from "../wire/editor.ts";
+import { inEditor } from "../wire/transport.ts";
 import { CopyButton } from "../lib/copy.tsx";
 import { foldedLines } from "./diff.tsx";
 
@@ -77,8 +79,23 @@ function FileRow(p: RowProps<"tree">) {
 				{!row.file && <span class="faint">{row.count} </span>}
 				<Counts additions={row.additions} deletions={row.deletions} /></span>
 			<span role="gridcell" class="tree-copy" onClick={(e) => e.stopPropagation()}>
+				{row.file && inEditor() && <EditorButtons file={row.file} c={p.c} />}
 				{row.file && <CopyButton text={row.path} label="Copy the path" />}</span>
 		</div>
+	);
+}
+
+/** EditorButtons show a change and its file in the editor around the page. */
+function EditorButtons({ file, c }: { file: FilePatch; c: Changes }) {
+	return (
+		<>
+			<button type="button" class="quiet" aria-label="Open the change in the editor" title="Open the change in the editor"
+				onClick={() => c.openInEditor(file.path)}><Icon name="wide" /></button>
+			{file.kind !== "deleted" && (
+				<button type="button" class="quiet" aria-label="Open the file in the editor" title="Open the file in the editor"
+					onClick={() => editor.request({ type: "appserver/openFile", path: c.absolute(file.path), line: 0 })}><Icon name="file" /></button>
+			)}
+		</>
 	);
 }
 

@@ -6,6 +6,7 @@ import { FolderChoice, parentOf, recentFolders, type Trust } from "../store/fold
 import { Icon } from "../lib/icons.tsx";
 import { baseName, relative, visible } from "../lib/format.ts";
 import type { SandboxMode } from "../wire/types.ts";
+import { editor } from "../wire/editor.ts";
 import { Frame } from "./frame.tsx";
 import { policies } from "./options.tsx";
 
@@ -16,8 +17,8 @@ const sandboxes: readonly [SandboxMode, string][] = [
 
 /** NewThread asks for the folder of a thread, and starts it. */
 export function NewThread() {
-	const choice = useMemo(
-		() => new FolderChoice(app.current.value?.settings.thread.value?.cwd ?? recentFolders()[0] ?? ""), []);
+	const choice = useMemo(() => new FolderChoice(
+		app.current.value?.settings.thread.value?.cwd ?? (editor.folder || recentFolders()[0] || "")), []);
 	return (
 		<Frame title="New thread" action="Start" disabled={choice.undecided.value} run={() => choice.start()}>
 			<Folder choice={choice} />

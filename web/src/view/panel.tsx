@@ -3,6 +3,7 @@
 import { lazy } from "../lib/lazy.tsx";
 import { Icon } from "../lib/icons.tsx";
 import type { ThreadStore } from "../store/thread.ts";
+import { Splitter } from "./splitter.tsx";
 import { ContextPanel } from "./context.tsx";
 import { panelTab, panelWide, tabNames, tabs, toggleWide, type Tab } from "../store/panels.ts";
 
@@ -23,6 +24,7 @@ export function Panel({ store }: { store: ThreadStore }) {
 	};
 	return (
 		<aside class="panel" aria-label="Panel">
+			<Splitter column="panel" />
 			<div class="tabs">
 				<div role="tablist" aria-label="Panel" onKeyDown={onKeyDown}>
 					{tabs.map((t, i) => (

@@ -2,20 +2,23 @@
 
 import * as app from "../store/app.ts";
 import { inbox } from "../store/questions.ts";
+import { foldedProjects, foldProject } from "../store/panels.ts";
+import { rowsOf, type ThreadListRow } from "../store/threadtree.ts";
 import { titleOf } from "../store/titles.ts";
 import { Icon } from "../lib/icons.tsx";
-import { age, baseName } from "../lib/format.ts";
+import { age, count, visible } from "../lib/format.ts";
 import { VirtualList } from "../lib/virtual.tsx";
 import type { Thread } from "../wire/types.ts";
 import { openDialog } from "../store/dialog.ts";
 import { Menu } from "./menu.tsx";
+import { Splitter } from "./splitter.tsx";
 
 /** Threads is the list of threads, with its search. */
 export function Threads() {
-	const rows = app.threads.value.map((thread) => ({ key: thread.id, thread }));
+	const rows = rowsOf(app.threads.value, foldedProjects.value);
 	const onKeyDown = (e: KeyboardEvent) => {
 		if (e.key !== "ArrowDown" && e.key !== "ArrowUp") return;
-		const links = [...(e.currentTarget as HTMLElement).querySelectorAll<HTMLElement>("a.thread")];
+		const links = [...(e.currentTarget as HTMLElement).querySelectorAll<HTMLElement>("a.thread, .thread-project")];
 		const next = links[links.indexOf(document.activeElement as HTMLElement) + (e.key === "ArrowDown" ? 1 : -1)];
 		next?.focus();
 		if (next) e.preventDefault();
@@ -42,7 +45,11 @@ export function Threads() {
 				: <VirtualList rows={rows} estimate={58} class="thread-list" label="Threads" role="list" rowRole="listitem"
 					onKeyDown={onKeyDown}
 					onScroll={(_, last) => last > rows.length - 10 && void app.loadMoreThreads()}
-					render={({ thread }) => <ThreadRow thread={thread} />} />}
+					render={(row) => (row.kind === "project" ? <ProjectRow row={row} /> : <ThreadRow row={row} />)} />}
+			{foldedProjects.value.size > 0 && app.hasMoreThreads() && (
+				<button type="button" class="more-threads" onClick={() => void app.loadMoreThreads()}>Load more threads</button>
+			)}
+			<Splitter column="threads" />
 		</nav>
 	);
 }
@@ -59,17 +66,34 @@ function dotOf(t: Thread): Dot | null {
 	return null;
 }
 
-function ThreadRow({ thread }: { thread: Thread }) {
+type Row<Kind> = Extract<ThreadListRow, { kind: Kind }>;
+
+/** ProjectRow is the heading of a project, which hides and shows its threads. */
+function ProjectRow({ row }: { row: Row<"project"> }) {
+	return (
+		<button type="button" class="thread-project" aria-expanded={!row.folded} title={visible(row.title)}
+			onClick={() => foldProject(row.title)}>
+			<span class={`chevron ${row.folded ? "" : "open"}`}><Icon name="chevron" /></span>
+			<span class="ellipsis">{visible(row.name)}</span><span class="faint">{count(row.count)}</span>
+		</button>
+	);
+}
+
+function ThreadRow({ row }: { row: Row<"thread"> }) {
+	const { thread } = row;
 	const selected = app.current.value?.id === thread.id;
 	const dot = dotOf(thread);
 	const archived = app.showArchived.value;
 	return (
-		<div class={`thread-row ${selected ? "selected" : ""}`}>
+		<div class={`thread-row ${selected ? "selected" : ""}`}
+			style={row.depth > 0 ? { marginLeft: `${row.depth * 14}px` } : undefined}>
 			<a class="thread" href={`#/thread/${thread.id}`} aria-current={selected ? "true" : undefined}>
-				<span class="thread-title">{titleOf(thread)}</span>
+				<span class="thread-title">
+					{row.depth > 0 && <><Icon name="fork" /><span class="visually-hidden">fork: </span></>}{titleOf(thread)}</span>
 				<span class="thread-facts">
 					{dot && <span class={`dot dot-${dot.name}`}><i aria-hidden="true" />{dot.label}</span>}
-					<span class="ellipsis" title={thread.cwd}>{baseName(thread.cwd)}</span>
+					{row.note && <span class="ellipsis thread-note">{visible(row.note)}</span>}
+					{row.folder && <span class="ellipsis" title={thread.cwd}>{visible(row.folder)}</span>}
 					<span>{age(thread.updatedAt)}</span>
 				</span>
 			</a>

@@ -1,6 +1,9 @@
 // The ways of the page to the server: a WebSocket, or messages to the extension of an editor that shows the page.
 
+import { editor, inEditor, type Editor } from "./editor.ts";
 import { isServer, openSession, renewSession, token } from "./session.ts";
+
+export { editor, inEditor };
 
 /** Link is one attempt to reach the server, and the connection that comes of it. */
 export interface Link {
@@ -23,15 +26,13 @@ export interface Transport {
 	refused(): Promise<boolean>;
 }
 
-/** inEditor reports whether an editor shows the page, and connects it. */
-export const inEditor = (): boolean => typeof acquireVsCodeApi === "function";
-
 /**
  * openTransport returns the transport of this page. It rejects with a SessionError if the page has no session. If the
  * server remembers this browser, it calls remembered.
  */
 export async function openTransport(remembered: () => void): Promise<Transport> {
-	if (typeof acquireVsCodeApi === "function") return new Webview(acquireVsCodeApi());
+	const shownBy = editor.acquire();
+	if (shownBy) return new Webview(shownBy);
 	await openSession(remembered);
 	return new Socket();
 }
@@ -64,15 +65,6 @@ class Socket implements Transport {
 	}
 }
 
-/** Editor is the interface that Visual Studio Code gives to a page. */
-interface Editor {
-	postMessage(message: unknown): void;
-	getState(): unknown;
-	setState(state: unknown): void;
-}
-
-declare const acquireVsCodeApi: (() => Editor) | undefined;
-
 /** ToEditor is a message of the page to the extension. link numbers the attempts. */
 export type ToEditor =
 	| { kind: "open" | "close"; link: number }
@@ -80,15 +72,26 @@ export type ToEditor =
 
 /**
  * FromEditor is a message of the extension. "show" opens a thread, unless hash is empty, and the panel with the
- * context.
+ * context. "draft" adds a text to the message that the user writes in a thread. "folder" names the window's folder.
  */
 export type FromEditor =
 	| { kind: "opened" | "closed"; link: number }
 	| { kind: "message"; link: number; text: string }
-	| { kind: "show"; hash: string; context: boolean };
+	| { kind: "show"; hash: string; context: boolean }
+	| { kind: "draft"; threadId: string; text: string }
+	| { kind: "folder"; path: string };
 
 /** showContextEvent is the event of the window by which the extension asks for the panel with the context. */
 export const showContextEvent = "showcontext";
+
+/** addDraftEvent is the event of the window by which the extension adds a text to a message, a Draft. */
+export const addDraftEvent = "adddraft";
+
+/** Draft is a text for the message of a thread. */
+export interface Draft {
+	threadId: string;
+	text: string;
+}
 
 class Webview implements Transport {
 	private last = 0;
@@ -135,6 +138,14 @@ class Webview implements Transport {
 		if (message.kind === "show") {
 			if (message.hash !== "") location.hash = message.hash;
 			if (message.context) window.dispatchEvent(new Event(showContextEvent));
+			return;
+		}
+		if (message.kind === "draft") {
+			window.dispatchEvent(new CustomEvent<Draft>(addDraftEvent, { detail: message }));
+			return;
+		}
+		if (message.kind === "folder") {
+			editor.folder = message.path;
 			return;
 		}
 		if (message.link !== this.last) return;

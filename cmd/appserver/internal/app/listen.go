@@ -33,6 +33,11 @@ const (
 type transport struct {
 	url   string
 	stdio bool
+	// shared is the name of the shared server to connect with, or "". replace ends it first.
+	shared  string
+	replace bool
+	// idle is the time without clients and turns in seconds after which the server ends, or 0.
+	idle int64
 	// web is the address of the page, or "". pageOnly is set if there is no other transport.
 	web      string
 	pageOnly bool
@@ -48,6 +53,10 @@ type transport struct {
 func (t *transport) define(flags *flag.FlagSet) {
 	flags.StringVar(&t.url, "listen", t.url, "listen on this `URL`: stdio://, unix://, unix://PATH or ws://IP:PORT")
 	flags.BoolVar(&t.stdio, "stdio", t.stdio, "the same as --listen stdio://")
+	flags.StringVar(&t.shared, "shared", t.shared,
+		"connect standard input and output with the server of this home, these flags and `NAME`, and start it if it does not run")
+	flags.BoolVar(&t.replace, "replace", t.replace, "with --shared, end the running server first")
+	flags.Int64Var(&t.idle, "exit-when-idle", t.idle, "exit after `SECONDS` without a client on a socket or port, and without a turn in progress (default never; 60 with --shared)")
 	flags.StringVar(&t.web, "web", t.web, fmt.Sprintf("also serve the workbench, a page for browsers, on `IP:PORT`; without a value or a port, on %s at port %d or a later one", web.DefaultAddress(), web.DefaultPort))
 	flags.StringVar(&t.auth, "ws-auth", t.auth, "authenticate clients of a port by this `METHOD`: "+authCapability+" or "+authSigned)
 	cmdline.Choices(flags, "listen", listenStdio, "unix://", "ws://127.0.0.1:")
@@ -72,6 +81,14 @@ func (t *transport) check() error {
 		return UsageError{Err: fmt.Errorf("--web: %w", webErr)}
 	case t.stdio && t.url != listenStdio:
 		return UsageError{Err: errors.New("--listen cannot be used with --stdio")}
+	case t.shared != "" && t.url != listenStdio:
+		return UsageError{Err: errors.New("--shared cannot be used with --listen")}
+	case t.shared == "" && t.replace:
+		return UsageError{Err: errors.New("--replace requires --shared")}
+	case t.idle < 0 || t.idle > maxSkew:
+		return UsageError{Err: fmt.Errorf("--exit-when-idle must be between 0 and %d, not %d", maxSkew, t.idle)}
+	case t.idle > 0 && t.shared == "" && t.isStdio():
+		return UsageError{Err: errors.New("--exit-when-idle requires --listen or --shared")}
 	case t.auth != "" && t.auth != authCapability && t.auth != authSigned:
 		return UsageError{Err: fmt.Errorf("--ws-auth must be %s or %s, not %q", authCapability, authSigned, t.auth)}
 	case t.tokenFile != "" && t.tokenDigest != "":

@@ -33,6 +33,11 @@ func serve(s Streams, o *Options, opened func(*web.Page) error) error {
 	if err := o.transport.check(); err != nil {
 		return err
 	}
+	if o.transport.shared != "" {
+		if done, err := serveShared(s, o); done {
+			return err
+		}
+	}
 	exposed := protectMemory()
 	limitGarbage()
 	log := server.NewLogger(s.Err, o.LogLevel, o.LogFormat == "json")
@@ -58,9 +63,9 @@ func serve(s Streams, o *Options, opened func(*web.Page) error) error {
 		if o.Waiting != nil {
 			o.Waiting()
 		}
-		return p.run(transports{listeners, &s}, stop)
+		return p.run(transports{listeners, &s}, stop, nil)
 	}
-	return p.run(transports{listeners, nil}, stop)
+	return p.run(transports{listeners, nil}, stop, p.idle(ctx, time.Duration(o.transport.idle)*time.Second))
 }
 
 // garbagePercent is the permitted share of garbage relative to live memory. With the runtime's default of
@@ -111,9 +116,9 @@ func stopReasons(ctx context.Context, o *Options) <-chan string {
 	return reasons
 }
 
-// run serves until the input or the output of the client ends and there is no other client, or until there is a
-// reason to stop. Then it shuts down in order.
-func (p *process) run(t transports, stop <-chan string) error {
+// run serves until the input or the output of the client ends and there is no other client, until the server is idle,
+// or until there is a reason to stop. Then it shuts down in order.
+func (p *process) run(t transports, stop <-chan string, idle <-chan struct{}) error {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	var closed <-chan struct{}
@@ -128,6 +133,8 @@ func (p *process) run(t transports, stop <-chan string) error {
 	select {
 	case reason := <-stop:
 		p.settings.log.Info("stopping", zap.String("reason", reason))
+	case <-idle:
+		p.settings.log.Info("stopping", zap.String("reason", "no client is connected, and no turn is in progress"))
 	case <-p.server.EOF():
 		p.settings.log.Info("the client closed the input")
 	case <-closed:
