@@ -9,7 +9,7 @@ import { CopyButton } from "../lib/copy.tsx";
 import { Icon } from "../lib/icons.tsx";
 import { count, duration, plural, short, visible } from "../lib/format.ts";
 import { Frame } from "./frame.tsx";
-import { editName } from "./history.tsx";
+import { editName } from "../store/edits.ts";
 
 /** maxShown is the number of characters of a text that is shown at first. */
 const maxShown = 3000;
