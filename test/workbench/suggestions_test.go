@@ -322,7 +322,7 @@ func TestManySuggestionsLeaveTheListVisible(t *testing.T) {
 }
 
 // manyReports starts a thread whose model runs 60 commands twice.
-func manyReports(t *testing.T) *workbench {
+func manyReports(t *testing.T, settings ...string) *workbench {
 	commands := func() []any {
 		calls := make([]any, 60)
 		for i := range calls {
@@ -335,9 +335,13 @@ func manyReports(t *testing.T) *workbench {
 	script := map[string]any{"steps": []any{
 		map[string]any{"toolCalls": commands()}, map[string]any{"toolCalls": commands()},
 		map[string]any{"text": "All reports are there."}}}
-	w := serve(t, home, "-c", "model_providers.offline.script="+writeScript(t, home, script),
+	args := []string{"-c", "model_providers.offline.script=" + writeScript(t, home, script),
 		"-c", "approval_policy=never", "-c", "sandbox_mode=danger-full-access",
-		"-c", "context.economy.keep_last_outputs=60").open(t)
+		"-c", "context.economy.keep_last_outputs=60"}
+	for _, setting := range settings {
+		args = append(args, "-c", setting)
+	}
+	w := serve(t, home, args...).open(t)
 	w.start(t.TempDir())
 	w.send("Print all reports.")
 	w.seeText(".message.agent", "All reports are there.")
