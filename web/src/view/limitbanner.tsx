@@ -15,7 +15,7 @@ import { useResource } from "./useresource.ts";
 export function LimitBanner({ store }: { store: ThreadStore }) {
 	const s = store.part(Store);
 	return (
-		<div class="banner warning limit-warning" role="status">
+		<div class="banner warning limit-warning" role="group" aria-label="Warning before the limit">
 			<Icon name={s.shown.value ? "warning" : "check"} />
 			<div class="limit-text">
 				{s.dropped.value > 0 && <Dropped store={store} n={s.dropped.value} />}
@@ -32,7 +32,7 @@ function Dropped({ store, n }: { store: ThreadStore; n: number }) {
 		store.part(Store).dropped.value = 0;
 	};
 	return (
-		<p>{n === 1 ? "One output is" : `${n} outputs are`} not sent any more.{" "}
+		<p role="status">{n === 1 ? "One output is" : `${n} outputs are`} not sent any more.{" "}
 			<button type="button" class="small" onClick={() => void undo()}><Icon name="undo" />Undo</button></p>
 	);
 }
@@ -42,7 +42,7 @@ function Warning({ store, limit, size }: { store: ThreadStore; limit: Limit; siz
 		: `The window of the model ends at ${count(limit.tokens)} tokens.`;
 	return (
 		<>
-			<p>The next request has {count(size)} tokens, {percent(size / limit.tokens)} of the limit. {what}</p>
+			<p role="status">The next request has {count(size)} tokens, {percent(size / limit.tokens)} of the limit. {what}</p>
 			<Stale store={store} />
 		</>
 	);
