@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// rerunScript answers a first turn with a command, and then by the number of the request.
+// rerunServer answers a first turn with a command, and then by the number of the request.
 func rerunServer(t *testing.T) (*workbench, string) {
 	home, folder := t.TempDir(), t.TempDir()
 	usage := func(input int) map[string]any { return map[string]any{"input": input, "output": 10} }
@@ -37,7 +37,7 @@ func rerunServer(t *testing.T) (*workbench, string) {
 	return w, folder
 }
 
-// TestPastRequestRunsAgainInAForkWithEdits runs the second request of a turn again, without its call and output replaced.
+// TestPastRequestRunsAgainInAForkWithEdits runs the second request of a turn again, with another output of the command.
 // Both answers stand side by side with tokens, money and time. The fork reads files only, and is kept and opened.
 func TestPastRequestRunsAgainInAForkWithEdits(t *testing.T) {
 	w, folder := rerunServer(t)
@@ -53,7 +53,7 @@ func TestPastRequestRunsAgainInAForkWithEdits(t *testing.T) {
 	w.clickIn(`.rerun-item button`, "Replace")
 	w.await(`document.querySelector(".rerun-text textarea").value.includes("a told story")`)
 	w.fill(".rerun-text textarea", "Another story.")
-	w.seeText(".rerun-items legend", "0 left out, 1 replaced")
+	w.seeText(".rerun-items legend", "4 items, 0 left out, 1 replaced")
 	w.accessible("run again")
 	w.shot("rerun-choice")
 	w.clickIn(".dialog-buttons button", "Run")
@@ -88,7 +88,7 @@ func TestForkOfARunIsDeletedFromTheComparison(t *testing.T) {
 	w, _ := rerunServer(t)
 	w.click(`.prompt-turns > li:first-child .prompt-point-name`)
 	w.clickIn(".prompt-head button", "Run again in a fork")
-	w.clickIn(".rerun-item label", "user: More.")
+	w.clickIn(".rerun-item label", "More.")
 	w.seeText(".rerun-items legend", "1 left out")
 	w.clickIn(".dialog-buttons button", "Run")
 	w.seeText(`section[aria-label="As it was"] .answer-text`, "A later turn.")

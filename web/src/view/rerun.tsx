@@ -2,16 +2,18 @@
 
 import { useEffect, useMemo, useState } from "preact/hooks";
 import * as app from "../store/app.ts";
+import { categoryNames } from "../store/contextnames.ts";
 import { closeDialog } from "../store/dialog.ts";
 import { moneyText } from "../store/money.ts";
 import { Rerun, type RunAnswer } from "../store/rerun.ts";
 import type { ThreadStore } from "../store/thread.ts";
 import { titleOf } from "../store/titles.ts";
 import { Icon } from "../lib/icons.tsx";
-import { count, duration, firstLine, plural, visible } from "../lib/format.ts";
+import { count, duration, plural, visible } from "../lib/format.ts";
 import type { PromptPart } from "../lib/promptdiff.ts";
 import { toggled } from "../lib/toggled.ts";
 import type { ModelRequestUsage, SandboxMode } from "../wire/types.ts";
+import { ItemName, type Names } from "./edititems.tsx";
 import { AnswerItems } from "./rerunitems.tsx";
 import { Frame } from "./frame.tsx";
 import { useResource } from "./useresource.ts";
@@ -76,12 +78,13 @@ function Choice({ store, request, parts, exact, run }: Props & { run: Rerun }) {
 					: "The answer may call tools, and they run. Commands change the files of the folder as they are now. "}
 				Nothing is asked: what the sandbox forbids fails. Tools of MCP servers are outside of the sandbox.
 				A change of the sandbox adds an environment context to the request.</p>
-			<Items parts={parts} excluded={excluded} replaced={replaced} setExcluded={setExcluded} setReplaced={setReplaced} />
+			<Items store={store} parts={parts} excluded={excluded} replaced={replaced} setExcluded={setExcluded} setReplaced={setReplaced} />
 		</Frame>
 	);
 }
 
 interface ItemsProps {
+	store: ThreadStore;
 	parts: readonly PromptPart[];
 	excluded: ReadonlySet<string>;
 	replaced: ReadonlyMap<string, string>;
@@ -89,16 +92,20 @@ interface ItemsProps {
 	setReplaced(texts: ReadonlyMap<string, string>): void;
 }
 
-/** Items lists the messages of the request that are made of context items. Each can be left out, and outputs be replaced. */
-function Items({ parts, excluded, replaced, setExcluded, setReplaced }: ItemsProps) {
+interface ItemRow {
+	id: string;
+	title: string;
+	/** text is the text of an output that can be replaced, or null. */
+	text: string | null;
+}
+
+/** Items lists the context items of the request. Each can be left out, and outputs be replaced. */
+function Items({ store, parts, excluded, replaced, setExcluded, setReplaced }: ItemsProps) {
 	const [editing, setEditing] = useState("");
-	const rows = parts.filter((p) => (p.sources?.length ?? 0) > 0);
-	const toggle = (sources: readonly string[]) => {
-		let next = excluded;
-		const out = sources.every((id) => excluded.has(id));
-		for (const id of sources) if (next.has(id) === out) next = toggled(next, id);
-		setExcluded(next);
-	};
+	const items = store.context.items.value;
+	const names = useMemo<Names>(() => new Map(items.map((i) => [i.id, i])), [items]);
+	const rows = useMemo<ItemRow[]>(() => parts.flatMap((p) => (p.sources ?? []).map((id) => (
+		{ id, title: p.title, text: p.isOutput && p.sources!.length === 1 ? p.text : null }))), [parts]);
 	const setText = (id: string, text: string | null) => {
 		const next = new Map(replaced);
 		if (text === null) next.delete(id);
@@ -107,25 +114,26 @@ function Items({ parts, excluded, replaced, setExcluded, setReplaced }: ItemsPro
 	};
 	return (
 		<fieldset class="rerun-items">
-			<legend>Items of the request <span class="faint">{plural(rows.length, "message")}, {count(excluded.size)} left out, {count(replaced.size)} replaced</span></legend>
+			<legend>Items of the request <span class="faint">{plural(rows.length, "item")}, {count(excluded.size)} left out, {count(replaced.size)} replaced</span></legend>
 			<ul class="scroll" tabIndex={0} aria-label="Items of the request">
-				{rows.map((p) => {
-					const id = p.sources![0]!;
-					const name = `${p.title}: ${firstLine(visible(p.text), 90)}`;
-					const text = replaced.get(id);
+				{rows.map(({ id, title, text }, i) => {
+					const item = names.get(id);
+					const changed = replaced.get(id);
 					return (
 						<li key={id}>
 							<div class="rerun-item">
-								<label class="option"><input type="checkbox" checked={!p.sources!.every((s) => excluded.has(s))} onChange={() => toggle(p.sources!)} />
-									<span class="ellipsis">{name}</span></label>
-								{text !== undefined && <span class="badge edited">replaced</span>}
-								{p.isOutput && <button type="button" class="small" aria-expanded={editing === id} aria-label={`Replace: ${name}`}
+								<label class="option"><input type="checkbox" checked={!excluded.has(id)} onChange={() => setExcluded(toggled(excluded, id))} />
+									<span class={`category cat-${item?.category ?? "other"}`}><i aria-hidden="true" />{item ? categoryNames[item.category] : visible(title)}</span>
+									<span class="ellipsis"><ItemName store={store} id={id} names={names} reads={i >= rows.length - maxRead} /></span></label>
+								{changed !== undefined && <span class="badge edited">replaced</span>}
+								{item && <span class="tokens" title="tokens in the next request of this thread">{count(item.tokens)}</span>}
+								{text !== null && <button type="button" class="small" aria-expanded={editing === id} aria-label={`Replace ${id}`}
 									onClick={() => setEditing(editing === id ? "" : id)}>Replace…</button>}
 							</div>
-							{editing === id && (
+							{editing === id && text !== null && (
 								<div class="rerun-text">
-									<textarea rows={6} class="mono" aria-label="New text of the item" value={text ?? p.text} onInput={(e) => setText(id, e.currentTarget.value)} />
-									{text !== undefined && <button type="button" class="small" onClick={() => setText(id, null)}>Back to the text that was sent</button>}
+									<textarea rows={6} class="mono" aria-label="New text of the item" value={changed ?? text} onInput={(e) => setText(id, e.currentTarget.value)} />
+									{changed !== undefined && <button type="button" class="small" onClick={() => setText(id, null)}>Back to the text that was sent</button>}
 								</div>
 							)}
 						</li>
@@ -135,6 +143,9 @@ function Items({ parts, excluded, replaced, setExcluded, setReplaced }: ItemsPro
 		</fieldset>
 	);
 }
+
+/** maxRead is the number of the last items whose names are read from the server if the list does not have them any more. */
+const maxRead = 30;
 
 function Comparison({ run, open }: { run: Rerun; open(): void }) {
 	const [failure, setFailure] = useState("");

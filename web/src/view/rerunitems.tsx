@@ -3,6 +3,7 @@
 import { useMemo } from "preact/hooks";
 import { Blocks } from "../lib/blocks.ts";
 import { firstLine, plural, visible } from "../lib/format.ts";
+import { scriptOf } from "../lib/shell.ts";
 import { Markdown } from "../lib/markdown.tsx";
 import type { ThreadItem } from "../wire/types.ts";
 
@@ -27,7 +28,7 @@ function AnswerItem({ item }: { item: ThreadItem }) {
 		case "commandExecution":
 			return (
 				<details>
-					<summary><code>{firstLine(visible(item.command), 100)}</code> <span class="faint">
+					<summary><code>{firstLine(visible(scriptOf(item.command)), 100)}</code> <span class="faint">
 						{item.exitCode === null || item.exitCode === undefined ? item.status : `exit ${item.exitCode}`}</span></summary>
 					<pre>{visible((item.aggregatedOutput ?? "").slice(0, maxOutput))}</pre>
 				</details>
