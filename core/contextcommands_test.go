@@ -109,8 +109,8 @@ func previewInput(m *machine, a arguments) (core.Input, error) {
 	return in, errors.Join(err, err2)
 }
 
-// previewChangeInput takes the kind of a change with its arguments: goto REVISION, restore, trim keep=N summary=TEXT, or
-// compact STRATEGY with a range.
+// previewChangeInput takes the kind of a change with its arguments: goto REVISION, restore, trim keep=N
+// summary=TEXT, or compact STRATEGY with a range.
 func previewChangeInput(m *machine, a arguments) (core.Input, error) {
 	in := core.PreviewContext{To: m.caller(), Cache: cacheFacts(0.1), Compaction: m.world.Compaction}
 	switch a.word(0) {

@@ -10,14 +10,17 @@ import (
 	"appserver/test/apptest"
 )
 
-// TestForkRepeatsAPastRequest forks before each request of a turn, before and after edits and a trim of the origin. A turn
-// without input sends the same messages and tools to the provider, byte for byte. An edit in the fork changes its request alone.
+// TestForkRepeatsAPastRequest forks before each request of a turn, before and after edits and a trim of the origin.
+// A turn without input sends the same messages and tools to the provider, byte for byte. An edit in the fork
+// changes its request alone.
 func TestForkRepeatsAPastRequest(t *testing.T) {
 	t.Parallel()
 	apptest.OnBothWires(t, func(t *testing.T, on apptest.WireAPI) {
 		t.Parallel()
-		p := on.NewProvider(t, apptest.ShellAnswer("call_1", "seq 3"), apptest.TextAnswer("answer 1"), apptest.TextAnswer("answer 2"),
-			apptest.TextAnswer("again 1"), apptest.TextAnswer("again 2"), apptest.TextAnswer("again 3"), apptest.TextAnswer("again 4"))
+		p := on.NewProvider(t, apptest.ShellAnswer("call_1", "seq 3"), apptest.TextAnswer("answer 1"),
+			apptest.TextAnswer("answer 2"),
+			apptest.TextAnswer("again 1"), apptest.TextAnswer("again 2"),
+			apptest.TextAnswer("again 3"), apptest.TextAnswer("again 4"))
 		c := apptest.StartServer(t, p.Home(t), withoutCheckpoints...)
 		c.Initialize()
 		thread := c.StartTrusted()

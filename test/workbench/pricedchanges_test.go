@@ -15,8 +15,8 @@ const afterOf = `Number(/→ (?:at most )?([\d,]+) tokens/.exec(document.querySe
 // gaugeTokens is the size of the next request in the gauge.
 const gaugeTokens = `Number(document.querySelector(".gauge strong").textContent.replaceAll(",", ""))`
 
-// TestTrimShowsItsPriceBefore changes the price with the turns to keep and with the summary. The trim then makes the next
-// request as long as its price said.
+// TestTrimShowsItsPriceBefore changes the price with the turns to keep and with the summary. The trim then makes
+// the next request as long as its price said.
 func TestTrimShowsItsPriceBefore(t *testing.T) {
 	_, w := talk(t)
 	w.menu("Edit the context", "Trim to the last turns")
@@ -37,8 +37,8 @@ func TestTrimShowsItsPriceBefore(t *testing.T) {
 	w.requireNoProblems()
 }
 
-// TestCompactionShowsItsPriceBefore has a price for each way to compact, and says that the length of a summary by the model
-// is not known.
+// TestCompactionShowsItsPriceBefore has a price for each way to compact, and says that the length of a summary by
+// the model is not known.
 func TestCompactionShowsItsPriceBefore(t *testing.T) {
 	sample.Long(t)
 	s := serve(t, t.TempDir(), "-c", "approval_policy=never", "-c", "sandbox_mode=danger-full-access")
@@ -66,8 +66,8 @@ func TestCompactionShowsItsPriceBefore(t *testing.T) {
 	w.requireNoProblems()
 }
 
-// TestEditsNameTheirItemsAndUndoShowsItsPrice names an edit of one item by the item, lists the items of an edit of two, and
-// shows the price of an undo and of each state before a click.
+// TestEditsNameTheirItemsAndUndoShowsItsPrice names an edit of one item by the item, lists the items of an edit of
+// two, and shows the price of an undo and of each state before a click.
 func TestEditsNameTheirItemsAndUndoShowsItsPrice(t *testing.T) {
 	_, w := talk(t)
 	before := eval[float64](w, gaugeTokens)

@@ -295,8 +295,9 @@ func TestNothingToSuggestIsSaid(t *testing.T) {
 	w.requireNoProblems()
 }
 
-// TestManySuggestionsLeaveTheListVisible has 60 suggestions with one reason. They are one card with their number and the
-// price of all. The list stays visible, and cards of each come on demand with the focus on the first new one.
+// TestManySuggestionsLeaveTheListVisible has 60 suggestions with one reason. They are one card with their number
+// and the price of all. The list stays visible, and cards of each come on demand with the focus on the first new
+// one.
 func TestManySuggestionsLeaveTheListVisible(t *testing.T) {
 	sample.Long(t)
 	w := manyReports(t)

@@ -8,8 +8,8 @@ import (
 	"appserver/test/sample"
 )
 
-// TestTurnSummaryHasTokensMoneyAndTime shows beside the composer what a turn adds and costs, while it runs and after it,
-// until the next turn starts. A reload does not lose it, and no live region has its clock.
+// TestTurnSummaryHasTokensMoneyAndTime shows beside the composer what a turn adds and costs, while it runs and
+// after it, until the next turn starts. A reload does not lose it, and no live region has its clock.
 func TestTurnSummaryHasTokensMoneyAndTime(t *testing.T) {
 	home := t.TempDir()
 	script := map[string]any{"steps": []any{
@@ -45,8 +45,8 @@ func TestTurnSummaryHasTokensMoneyAndTime(t *testing.T) {
 	w.requireNoProblems()
 }
 
-// TestWarningBeforeTheLimitDropsStaleOutputs warns near the size that is compacted, and drops the five biggest stale outputs
-// as one edit whose price it showed. One undo takes that back. A dismissed warning stays away.
+// TestWarningBeforeTheLimitDropsStaleOutputs warns near the size that is compacted, and drops the five biggest
+// stale outputs as one edit whose price it showed. One undo takes that back. A dismissed warning stays away.
 func TestWarningBeforeTheLimitDropsStaleOutputs(t *testing.T) {
 	sample.Long(t)
 	w := manyReports(t, "model_auto_compact_token_limit=19000")

@@ -27,7 +27,8 @@ test("suggestions with one reason are one group, at the place of the best one", 
 });
 
 const edit = (revision: number, op: string, ids: string[], undone = false): ContextEdit => ({
-	revision, op, at: 0, count: ids.length, savedTokens: 0, undone, items: ids.map((id) => ({ id, was: "included", is: "excluded" })),
+	revision, op, at: 0, count: ids.length, savedTokens: 0, undone,
+	items: ids.map((id) => ({ id, was: "included", is: "excluded" })),
 } as unknown as ContextEdit);
 
 test("an edit of one item is named by it, others by their number", () => {

@@ -27,7 +27,7 @@ func (h *History) Preview(
 	return answer, err
 }
 
-// PreviewFrom returns what changes in the next request from an earlier state of the history to this copy of it, with
+// PreviewFrom returns the changes of the next request from an earlier state of the history to this copy of it, with
 // warnings. The usages and the net price are not set.
 func (h *History) PreviewFrom(earlier *History) (answer protocol.ContextPreviewResponse) {
 	h.describeChanges(&answer, h.InOrder(), earlier.sentForms(), nil)

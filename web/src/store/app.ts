@@ -181,15 +181,6 @@ function receive(n: ServerNotification): void {
 	modelStore.notified(n);
 	const id = (n.params as { threadId?: string | null }).threadId;
 	if (current.value?.id === id) current.value?.apply(n);
-	for (const run of watchers) run(n);
-}
-
-const watchers = new Set<(n: ServerNotification) => void>();
-
-/** watchAll calls a function with each notification, of other threads too. It returns a function that ends this. */
-export function watchAll(run: (n: ServerNotification) => void): () => void {
-	watchers.add(run);
-	return () => watchers.delete(run);
 }
 
 /** notified follows the list of threads, the open questions, and the end of the open thread. */

@@ -6,9 +6,11 @@ import type {
 } from "../wire/types.ts";
 import { Delay } from "../lib/delay.ts";
 import { Newest } from "../lib/newest.ts";
-import { watchAll } from "./app.ts";
 import { PriceTable, readTurnRequests, type Money } from "./money.ts";
 import type { Requests } from "./requests.ts";
+
+/** Watch calls a function with each notification of the connection. It returns a function that ends this. */
+type Watch = (run: (n: ServerNotification) => void) => () => void;
 
 const readDelayMs = 200;
 
@@ -64,9 +66,12 @@ export class Rerun {
 	private readonly reads = new Newest();
 	private readonly stop: () => void;
 
-	constructor(private readonly thread: Requests, readonly request: ModelRequestUsage, folder: () => string | undefined) {
+	constructor(
+		private readonly thread: Requests, readonly request: ModelRequestUsage, watch: Watch,
+		folder: () => string | undefined,
+	) {
 		this.prices = new PriceTable(thread, folder);
-		this.stop = watchAll((n) => this.notified(n));
+		this.stop = watch((n) => this.notified(n));
 	}
 
 	/** start makes the fork, edits its context, and sends the request. Without a run no fork stays behind. */

@@ -47,7 +47,8 @@ function Edits({ store, edits }: { store: ThreadStore; edits: readonly ContextEd
 			<Ahead store={store} edits={edits} pointed={pointed} names={names} />
 			<ol class="history scroll" tabIndex={0} aria-label="Edits, newest first">
 				{[...edits].reverse().map((e, i) => (
-					<li key={e.revision} class={e.undone ? "undone" : ""} onPointerEnter={() => point(e)} onPointerLeave={() => point(null)}
+					<li key={e.revision} class={e.undone ? "undone" : ""} onPointerEnter={() => point(e)}
+						onPointerLeave={() => point(null)}
 						onFocusIn={() => point(e)} onFocusOut={() => point(null)}>
 						<Edit store={store} edit={e} names={names} reads={i < maxRead} goto={goto} />
 						{e.op === "revert" && e === last && <UndoRevert store={store} />}
@@ -73,7 +74,7 @@ interface AheadProps {
 	names: Names;
 }
 
-/** Ahead has the prices of what one click does: the undo of the last edit, and the way to the edit that is pointed at. */
+/** Ahead has the prices of one click: of the undo of the last edit, and of the way to the edit that is pointed at. */
 function Ahead({ store, edits, pointed, names }: AheadProps) {
 	const undo = undoTarget(edits);
 	const to = pointed === "start" ? 0 : pointed && pointed.op !== "revert" ? pointed.revision : null;
@@ -110,7 +111,8 @@ function EditTitle({ edit, store, names, prefix = "", reads = true }: TitleProps
 	return (
 		<>
 			<span class="edit-name">{prefix}{title.name}</span>
-			{title.itemId !== null && <span class="edit-item ellipsis"> <ItemName store={store} id={title.itemId} names={names} reads={reads} /></span>}
+			{title.itemId !== null && <span class="edit-item ellipsis">{" "}
+				<ItemName store={store} id={title.itemId} names={names} reads={reads} /></span>}
 			{title.count !== "" && <span class="faint"> {title.count}</span>}
 		</>
 	);

@@ -176,10 +176,11 @@ function Shown({ store, shown, base }: { store: ThreadStore; shown: Prompt; base
 function RunAgain({ store, shown: { point, parts, response } }: { store: ThreadStore; shown: Prompt }) {
 	if (point.kind !== "request") return null;
 	const { request } = point;
+	const dialog = () => <RerunDialog store={store} request={request} parts={parts} exact={response.exact ?? false} />;
 	const reason = request.kind === "turn" ? "" : `A request of a ${request.kind} is not run again: choose one of a turn.`;
 	return (
 		<button type="button" class="small" disabled={reason !== ""} title={reason}
-			onClick={() => openDialog({ kind: "part", view: () => <RerunDialog store={store} request={request} parts={parts} exact={response.exact ?? false} /> })}>
+			onClick={() => openDialog({ kind: "part", view: dialog })}>
 			<Icon name="fork" />Run again in a fork…</button>
 	);
 }

@@ -22,17 +22,19 @@ interface Props {
 	before?: string;
 }
 
-/** Price shows what a change would save and cost. It reads the price anew if the change or the context is another one. */
+/** Price shows what a change would save and cost. It reads the price anew if the change or the context differs. */
 export function Price({ store, change, before = "" }: Props) {
 	const key = JSON.stringify(change);
 	const newest = useRef({ key, change });
-	newest.current = { key, change };
 	const price = useResource<Priced>(async () => {
 		const asked = newest.current;
 		return { key: asked.key, answer: await store.requests.call("context/preview",
 			{ threadId: store.id, ...asked.change }) };
 	}, [store]);
-	useEffect(() => price.soon(), [key, store.context.revision.value, store.context.items.value]);
+	useEffect(() => {
+		newest.current = { key, change };
+		price.soon();
+	}, [key, store.context.revision.value, store.context.items.value]);
 	const failure = price.failure.value;
 	const known = price.value.value;
 	return (

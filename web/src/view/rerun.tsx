@@ -28,7 +28,8 @@ interface Props {
 /** RerunDialog asks how a request runs again, and then compares the answers. */
 export function RerunDialog(p: Props) {
 	const { store, request } = p;
-	const run = useMemo(() => new Rerun(store.requests, request, () => store.settings.thread.peek()?.cwd), []);
+	const run = useMemo(() => new Rerun(store.requests, request, app.connection.value!.watch,
+		() => store.settings.thread.peek()?.cwd), []);
 	const opened = useMemo(() => ({ fork: false }), []);
 	useEffect(() => () => run.dispose(opened.fork), []);
 	return run.forkId.value === "" || run.turnId.value === "" ? <Choice {...p} run={run} />
@@ -68,7 +69,8 @@ function Choice({ store, request, parts, exact, run }: Props & { run: Rerun }) {
 					</select>
 				</label>
 				<label class="field"><span>What tools may do</span>
-					<select value={sandbox} aria-describedby="rerun-tools" onChange={(e) => setSandbox(e.currentTarget.value as SandboxMode)}>
+					<select value={sandbox} aria-describedby="rerun-tools"
+						onChange={(e) => setSandbox(e.currentTarget.value as SandboxMode)}>
 						{sandboxes.map(([value, label]) => <option key={value} value={value}>{label}</option>)}
 					</select>
 				</label>
@@ -78,7 +80,8 @@ function Choice({ store, request, parts, exact, run }: Props & { run: Rerun }) {
 					: "The answer may call tools, and they run. Commands change the files of the folder as they are now. "}
 				Nothing is asked: what the sandbox forbids fails. Tools of MCP servers are outside of the sandbox.
 				A change of the sandbox adds an environment context to the request.</p>
-			<Items store={store} parts={parts} excluded={excluded} replaced={replaced} setExcluded={setExcluded} setReplaced={setReplaced} />
+			<Items store={store} parts={parts} excluded={excluded} replaced={replaced} setExcluded={setExcluded}
+				setReplaced={setReplaced} />
 		</Frame>
 	);
 }
@@ -124,7 +127,8 @@ function Items({ store, parts, excluded, replaced, setExcluded, setReplaced }: I
 							<div class="rerun-item">
 								<label class="option"><input type="checkbox" checked={!excluded.has(id)} onChange={() => setExcluded(toggled(excluded, id))} />
 									<span class={`category cat-${item?.category ?? "other"}`}><i aria-hidden="true" />{item ? categoryNames[item.category] : visible(title)}</span>
-									<span class="ellipsis"><ItemName store={store} id={id} names={names} reads={i >= rows.length - maxRead} /></span></label>
+									<span class="ellipsis">
+										<ItemName store={store} id={id} names={names} reads={i >= rows.length - maxRead} /></span></label>
 								{changed !== undefined && <span class="badge edited">replaced</span>}
 								{item && <span class="tokens" title="tokens in the next request of this thread">{count(item.tokens)}</span>}
 								{text !== null && <button type="button" class="small" aria-expanded={editing === id} aria-label={`Replace ${id}`}
@@ -144,7 +148,7 @@ function Items({ store, parts, excluded, replaced, setExcluded, setReplaced }: I
 	);
 }
 
-/** maxRead is the number of the last items whose names are read from the server if the list does not have them any more. */
+/** maxRead is the number of the last items that are read from the server if the list does not have them any more. */
 const maxRead = 30;
 
 function Comparison({ run, open }: { run: Rerun; open(): void }) {

@@ -2,7 +2,7 @@
 
 import { useRef, useState } from "preact/hooks";
 import {
-	groupsOf, reasonNames, reasonTexts, riskTexts, type Answer, type GoalUnit, type Group,
+	groupsOf, reasonNames, reasonTexts, riskTexts, type Answer, type Group,
 } from "../store/suggestions.ts";
 import type { ThreadStore } from "../store/thread.ts";
 import { reveal } from "../store/reveal.ts";
@@ -13,8 +13,7 @@ import { NetPrice } from "./footer.tsx";
 import { Price } from "./price.tsx";
 import { contextView } from "../store/panels.ts";
 import type { Selection } from "./selection.ts";
-
-const refreshId = "suggest-refresh";
+import { Goal, refreshId } from "./suggestgoal.tsx";
 
 /** The number of cards that are shown at first, and that each click on "Show more" adds. */
 const firstCards = 10;
@@ -54,33 +53,6 @@ export function Suggestions({ store, selection }: { store: ThreadStore; selectio
 	);
 }
 
-/** Goal is the form for the size of the next request. */
-function Goal({ store }: { store: ThreadStore }) {
-	const s = store.suggestions;
-	const percents = s.goalUnit.value === "percent";
-	return (
-		<form class="suggest-head" onSubmit={(e) => {
-			e.preventDefault();
-			s.refused.value = new Set();
-			void s.refresh();
-		}}>
-			<label class="suggest-goal">Goal
-				<input type="number" min={1} max={percents ? 100 : undefined} placeholder="none" value={s.goal.value ?? ""}
-					onInput={(e) => (s.goal.value = Number.isFinite(e.currentTarget.valueAsNumber) ? e.currentTarget.valueAsNumber
-						: null)} />
-			</label>
-			<select class="suggest-unit" aria-label="Unit of the goal" value={s.goalUnit.value}
-				title={percents ? "The share of the next request that should go" : "The tokens that the next request may have"}
-				onChange={(e) => s.setGoalUnit(e.currentTarget.value as GoalUnit)}>
-				<option value="percent">% fewer tokens</option>
-				<option value="tokens">tokens at most</option>
-			</select>
-			<span class="spacer" />
-			<button type="submit" class="small" id={refreshId} aria-disabled={s.loading.value}>{s.loading.value ? "Refreshing…" : "Refresh"}</button>
-		</form>
-	);
-}
-
 /** Joint shows the price of all recommended suggestions together. */
 function Joint({ answer }: { answer: Answer }) {
 	const selected = answer.suggestions.filter((s) => s.selected).length;
@@ -92,8 +64,8 @@ function Joint({ answer }: { answer: Answer }) {
 				: <p class="price">
 					{selected === 0 ? "None of them pays back within the requests that are expected."
 						: <>
-							{selected} of {count(answer.suggestions.length)} recommended{selected > 1 ? " together" : ""}: <NetPrice price={answer.netPrice}
-								promptTokens={answer.promptTokens} /></>}
+							{selected} of {count(answer.suggestions.length)} recommended{selected > 1 ? " together" : ""}:{" "}
+							<NetPrice price={answer.netPrice} promptTokens={answer.promptTokens} /></>}
 				</p>}
 			{answer.goalReached !== null && <p class={answer.goalReached ? "good-text" : "error-text"}>
 				{answer.goalReached ? (selected === 0 ? "The goal is reached already." : "They reach the goal.")
@@ -174,7 +146,8 @@ function GroupCard({ store, group: { reason, list }, selection, joint }: {
 	const each = useRef<HTMLUListElement>(null);
 	const more = () => {
 		setLimit(limit + moreCards);
-		requestAnimationFrame(() => each.current?.children[limit]?.querySelector("button")?.focus()); // this button may be gone then
+		// This button may be gone then.
+		requestAnimationFrame(() => each.current?.children[limit]?.querySelector("button")?.focus());
 	};
 	const items = list.flatMap((s) => s.itemIds);
 	const chosen = list.filter((s) => s.selected).length;
