@@ -1,5 +1,13 @@
 package protocol
 
+// ContextPreviewParams requests the effect of edits, made one after the other, or of another change. It changes
+// nothing.
+type ContextPreviewParams struct {
+	ThreadID string             `json:"threadId"`
+	Edits    []ContextOperation `json:"edits,omitempty"`
+	PreviewedChange
+}
+
 // PreviewedChange is a change of the context that is no list of edits. At most one member is set.
 type PreviewedChange struct {
 	// Revision is that of context/goto. An undo goes to the revision of the edit before.
