@@ -83,7 +83,7 @@ function Ahead({ store, edits, pointed, names }: AheadProps) {
 			{undo && (
 				<div class="undo-ahead">
 					<div>
-						<EditTitle edit={undo.edit} store={store} names={names} prefix="Undo " />
+						<p class="undo-title"><EditTitle edit={undo.edit} store={store} names={names} prefix="Undo " /></p>
 						<Price store={store} change={{ revision: undo.revision }} />
 					</div>
 					<button type="button" class="small" aria-label="Undo this edit" onClick={() => void store.edits.undo()}><Icon name="undo" />Undo</button>
