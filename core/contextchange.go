@@ -131,10 +131,19 @@ func (s *step) planTrim(place int, reason string, kept ...int) protocol.StoredTr
 		ActiveTurn: s.ActiveTurn()})
 }
 
-// trimTo appends a trim that keeps the last n turns, or all turns if there are no more. A summary that
-// is in the context is trimmed as well. It becomes the summary of the new trim point if nothing else
-// is trimmed, or if no client asked for the trim. client is the name of the client, or "".
+// trimTo appends a trim that keeps the last n turns, or all turns if there are no more. client is the name of the
+// client, or "".
 func (s *step) trimTo(n int, reason, client string, summary *string) {
+	p := s.trimPlan(n, reason, summary)
+	p.ClientName = client
+	s.record(protocol.LineTrimPoint, p)
+	s.out.Sync = true
+}
+
+// trimPlan returns the trim that keeps the last n turns, or all turns if there are no more. A summary that
+// is in the context is trimmed as well. It becomes the summary of the new trim point if nothing else
+// is trimmed, or if no client asked for the trim.
+func (s *step) trimPlan(n int, reason string, summary *string) protocol.StoredTrimPoint {
 	var rules []string
 	whole := n > 0 && n >= len(s.context.ActiveTurns())
 	if summary == nil && (whole || reason == protocol.TrimHistoryLimit) {
@@ -147,13 +156,12 @@ func (s *step) trimTo(n int, reason, client string, summary *string) {
 	} else {
 		p = s.planTrim(s.context.LastTurns(n), reason)
 	}
-	p.Rules, p.ClientName = rules, client
+	p.Rules = rules
 	if summary != nil {
 		p.Summary = summary
 		p.SavedTokens -= s.priceOf(*summary)
 	}
-	s.record(protocol.LineTrimPoint, p)
-	s.out.Sync = true
+	return p
 }
 
 // limitHistory trims the oldest turns if there are most turns already. A most of 0 is no limit. It

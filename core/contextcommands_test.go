@@ -52,7 +52,8 @@ func contextCommands() map[string]command {
 		"read": input(func(m *machine, a arguments) (core.Input, error) {
 			return core.ReadContextItem{To: m.caller(), ID: a.word(0)}, nil
 		}),
-		"items": input(itemsInput), "preview": input(previewInput), "apply": input(applyInput),
+		"items": input(itemsInput), "preview": input(previewInput), "preview-change": input(previewChangeInput),
+		"apply": input(applyInput),
 		"usage": input(func(m *machine, _ arguments) (core.Input, error) {
 			return core.GetContextUsage{To: m.caller()},
 				nil
@@ -106,6 +107,36 @@ func previewInput(m *machine, a arguments) (core.Input, error) {
 		in.Cache = cacheFacts(float64(*ratio) / 100)
 	}
 	return in, errors.Join(err, err2)
+}
+
+// previewChangeInput takes the kind of a change with its arguments: goto REVISION, restore, trim keep=N
+// summary=TEXT, or compact STRATEGY with a range.
+func previewChangeInput(m *machine, a arguments) (core.Input, error) {
+	in := core.PreviewContext{To: m.caller(), Cache: cacheFacts(0.1), Compaction: m.world.Compaction}
+	switch a.word(0) {
+	case "goto":
+		revision, err := strconv.ParseInt(a.word(1), 10, 64)
+		in.Change.Revision = &revision
+		return in, err
+	case "restore":
+		in.Change.Restore = true
+	case "trim":
+		keep, err := a.number("keep", 0)
+		in.Change.Trim = &protocol.PreviewedTrim{KeepLastNTurns: new(uint32(keep)), Summary: a.option("summary")}
+		return in, err
+	case "compact":
+		named, err := pruneOf(a)
+		if err != nil {
+			return nil, err
+		}
+		in.Change.Compact = &protocol.PreviewedCompaction{Range: named.Range}
+		if strategy := a.word(1); strategy != "" {
+			in.Change.Compact.Strategy = &strategy
+		}
+	default:
+		return nil, fmt.Errorf("unknown change %q", a.word(0))
+	}
+	return in, nil
 }
 
 func suggestInput(m *machine, a arguments) (core.Input, error) {

@@ -34,14 +34,6 @@ type (
 	}
 )
 
-// PreviewContext requests the effect of operations, applied one after the other.
-type PreviewContext struct {
-	To         protocol.Caller
-	Operations []protocol.ContextOperation
-	// Cache describes the cache of a model's provider.
-	Cache func(provider, model string) CacheFacts
-}
-
 func (in GetContextItems) apply(s *step) {
 	items, total, next, err := s.context.Page(in.Cursor, in.Limit)
 	if err != nil {
@@ -80,21 +72,6 @@ func (in GetContextUsage) apply(s *step) {
 func (in ListContextEdits) apply(s *step) {
 	s.reply(in.To, protocol.ContextListEditsResponse{Revision: s.context.Revision(),
 		Edits: s.context.Edits(in.WithItems)})
-}
-
-func (in PreviewContext) apply(s *step) { s.previewContext(in) }
-
-func (s *step) previewContext(in PreviewContext) {
-	answer, err := s.context.Preview(in.Operations, s.state.SelectTurns, s.contextUsage)
-	if err != nil {
-		s.reject(in.To, err)
-		return
-	}
-	saved, behind := answer.Before.IncludedTokens-answer.After.IncludedTokens, answer.Cache.TokensBehind
-	p := s.prices(in.Cache(s.state.Settings.Provider, s.state.Settings.Model))
-	before := answer.After.PromptTokens - behind
-	answer.NetPrice = netPrice(saved, min(behind, p.Leaving(before, saved)), &p)
-	s.reply(in.To, answer)
 }
 
 // ContextRevision returns the number of edits of the context.

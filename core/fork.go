@@ -17,6 +17,9 @@ type Fork struct {
 	Name         string
 	ExcludeTurns bool
 	Warnings     []string
+	// AtRequest is set if the fork ends before a model request of its last turn. The model is not told of the end of
+	// the turn, so that its next request can repeat that one.
+	AtRequest bool
 	// Answered is set if another input replies to the caller.
 	Answered bool
 }
@@ -26,6 +29,9 @@ func (in Fork) apply(s *step) { s.fork(in) }
 func (s *step) fork(in Fork) {
 	s.setOptions(in.Options)
 	s.applyEnv(in.Env)
+	if in.AtRequest {
+		s.cutTurn()
+	}
 	s.closeDanglingTurn()
 	s.changeSettings(in.Settings, "")
 	if in.Name != s.state.Name {
@@ -62,11 +68,25 @@ func (t *Thread) ForkMeta(id string, at time.Time) protocol.SessionMeta {
 // Name returns the name of the thread, or "".
 func (t *Thread) Name() string { return t.state.Name }
 
-// ForkAt returns the ordinal of the first line that a fork up to or before a turn does not have.
-func (t *Thread) ForkAt(last, before *string) (int64, *protocol.Error) {
+// cutTurn records the end of the turn whose model request the fork does not have.
+func (s *step) cutTurn() {
+	if last := s.transcript.Last(); last != nil && last.Status == protocol.TurnInProgress {
+		s.event(protocol.TurnAborted{Type: protocol.EventTurnAborted, TurnID: last.ID, Reason: "interrupted",
+			StartedAt: last.StartedAt})
+		s.out.Sync = true
+	}
+}
+
+// ForkAt returns the ordinal of the first line that a fork up to or before a turn, or before a request, does not have.
+func (t *Thread) ForkAt(last, before, request *string) (int64, *protocol.Error) {
 	switch {
 	case last != nil && before != nil:
 		return 0, protocol.Refuse(protocol.KindInvalidRequest, "`beforeTurnId` cannot be combined with `lastTurnId`")
+	case request != nil && (last != nil || before != nil):
+		return 0, protocol.Refuse(protocol.KindInvalidRequest,
+			"`beforeRequestId` cannot be combined with `lastTurnId` or `beforeTurnId`")
+	case request != nil:
+		return t.beforeRequest(*request)
 	case last != nil:
 		return t.ordinalAfter(*last)
 	case before != nil:
@@ -74,6 +94,21 @@ func (t *Thread) ForkAt(last, before *string) (int64, *protocol.Error) {
 		return t.state.StartOf(turn), err
 	}
 	return t.state.Next, nil
+}
+
+// beforeRequest returns the ordinal of the first line that was not there when a request of a turn was sent.
+func (t *Thread) beforeRequest(id string) (int64, *protocol.Error) {
+	i := t.state.FindRequest(id)
+	if i < 0 {
+		return 0, protocol.Refuse(protocol.KindRequestNotFound,
+			"there is no request %s: name the requestId of an entry of thread/usage/list", id)
+	}
+	r := t.state.Request(i)
+	if r.Kind != protocol.RequestTurn {
+		return 0, protocol.Refuse(protocol.KindInvalidRequest,
+			"request %s belongs to a %s: fork before a request of the kind turn, or before a turn", id, r.Kind)
+	}
+	return r.From, nil
 }
 
 func (t *Thread) ordinalAfter(id string) (int64, *protocol.Error) {

@@ -11,7 +11,7 @@ import (
 
 // fork replaces the machine's thread by a fork.
 func fork(m *machine, a arguments, b *strings.Builder) error {
-	at, refusal := m.thread.ForkAt(a.option("last"), a.option("before"))
+	at, refusal := m.thread.ForkAt(a.option("last"), a.option("before"), a.option("request"))
 	if refusal != nil {
 		fmt.Fprintf(b, "refused: %s %s\n", refusal.Data.Kind, refusal.Message)
 		return nil
@@ -30,7 +30,7 @@ func fork(m *machine, a arguments, b *strings.Builder) error {
 		}
 	}
 	in := core.Fork{To: m.caller(), Env: m.world, Options: m.options, Name: m.thread.Name(),
-		ExcludeTurns: a.has("exclude")}
+		ExcludeTurns: a.has("exclude"), AtRequest: a.option("request") != nil}
 	m.lines = lines
 	m.load()
 	in.Settings = m.thread.Settings()

@@ -307,12 +307,6 @@ type ServerToolUsage struct {
 	FoundTokens int64 `json:"foundTokens"`
 }
 
-// ContextPreviewParams requests the effect of edits, made one after the other. It changes nothing.
-type ContextPreviewParams struct {
-	ThreadID string             `json:"threadId"`
-	Edits    []ContextOperation `json:"edits"`
-}
-
 // ContextUndoParams undoes the last edit that is in force.
 type ContextUndoParams struct{ ContextRequest }
 

@@ -1,5 +1,69 @@
 package protocol
 
+// ContextPreviewParams requests the effect of edits, made one after the other, or of another change. It changes
+// nothing.
+type ContextPreviewParams struct {
+	ThreadID string             `json:"threadId"`
+	Edits    []ContextOperation `json:"edits,omitempty"`
+	PreviewedChange
+}
+
+// PreviewedChange is a change of the context that is no list of edits. At most one member is set.
+type PreviewedChange struct {
+	// Revision is that of context/goto. An undo goes to the revision of the edit before.
+	Revision *int64 `json:"revision,omitempty"`
+	// Restore is set for context/restore.
+	Restore bool `json:"restore,omitempty"`
+	// Trim has the params of thread/context/trim.
+	Trim *PreviewedTrim `json:"trim,omitempty"`
+	// Compact has the params of thread/compact/propose. The thread must be loaded.
+	Compact *PreviewedCompaction `json:"compact,omitempty"`
+}
+
+// Check returns an error if the params name several changes.
+func (p *ContextPreviewParams) Check() error {
+	n := 0
+	for _, set := range []bool{p.Edits != nil, p.Revision != nil, p.Restore, p.Trim != nil, p.Compact != nil} {
+		if set {
+			n++
+		}
+	}
+	if n > 1 {
+		return InvalidParams("edits", "name one of `edits`, `revision`, `restore`, `trim` and `compact` at most")
+	}
+	return nil
+}
+
+// PreviewedTrim has the params of a trim.
+type PreviewedTrim struct {
+	// KeepLastNTurns is the number of last turns to keep. The default is 0.
+	KeepLastNTurns *uint32 `json:"keepLastNTurns,omitempty"`
+	// Summary replaces the removed turns.
+	Summary *string `json:"summary,omitempty"`
+}
+
+// Turns returns the number of turns to keep.
+func (t *PreviewedTrim) Turns() (n uint32) {
+	Override(&n, t.KeepLastNTurns)
+	return n
+}
+
+// PreviewedCompaction has the params of the draft of a compaction.
+type PreviewedCompaction struct {
+	// Strategy is by default the configured one.
+	Strategy *string `json:"strategy,omitempty" oneof:"summary userMessages mask local"`
+	// Range selects the turns to replace, as in thread/compact/propose.
+	Range *PruneRange `json:"range,omitempty"`
+}
+
+// PreviewedSummary is the summary that a trim or a compaction adds.
+type PreviewedSummary struct {
+	// Tokens is its cost, which After has.
+	Tokens int64 `json:"tokens"`
+	// AtMost is set if the model has yet to write the summary. Then Tokens is the greatest cost.
+	AtMost bool `json:"atMost"`
+}
+
 // ContextPreviewResponse is the effect of edits on the next request.
 type ContextPreviewResponse struct {
 	// Before is the cost without the edits.
@@ -13,6 +77,8 @@ type ContextPreviewResponse struct {
 	Changes  []ContextSentChange `json:"changes"`
 	Cache    ContextCacheEffect  `json:"cache"`
 	NetPrice ContextNetPrice     `json:"netPrice"`
+	// Summary is the summary of a previewed trim or compaction that adds one.
+	Summary *PreviewedSummary `json:"summary,omitempty"`
 }
 
 // ContextWarning is a warning of a preview.

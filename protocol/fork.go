@@ -10,7 +10,9 @@ type ThreadForkParams struct {
 	// LastTurnID is the last turn of the fork. The default is the last turn of the thread.
 	LastTurnID *string `json:"lastTurnId,omitempty"`
 	// BeforeTurnID is the first turn that the fork does not have.
-	BeforeTurnID          *string                    `json:"beforeTurnId,omitempty"`
+	BeforeTurnID *string `json:"beforeTurnId,omitempty"`
+	// BeforeRequestID is a model request of a turn, from thread/usage/list. The fork has the context of that request.
+	BeforeRequestID       *string                    `json:"beforeRequestId,omitempty"`
 	Path                  *string                    `json:"path,omitempty"`
 	Model                 *string                    `json:"model,omitempty"`
 	ModelProvider         *string                    `json:"modelProvider,omitempty"`

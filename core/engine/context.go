@@ -30,10 +30,24 @@ func (e *Engine) ContextListEdits(to protocol.Caller, p *protocol.ContextListEdi
 	return e.readThread(to, p.ThreadID, core.ListContextEdits{To: to, WithItems: p.IncludeItems}, e.loadContext)
 }
 
-// ContextPreview returns the result of edits without applying them.
+// ContextPreview returns the result of edits, or of another change, without applying them.
 func (e *Engine) ContextPreview(to protocol.Caller, p *protocol.ContextPreviewParams) error {
-	return e.readThread(to, p.ThreadID, core.PreviewContext{To: to, Operations: p.Edits,
-		Cache: e.parts.Config.Current().CacheFacts}, e.loadContext)
+	if err := p.Check(); err != nil {
+		return err
+	}
+	in := core.PreviewContext{To: to, Operations: p.Edits, Change: p.PreviewedChange,
+		Cache: e.parts.Config.Current().CacheFacts}
+	if p.Compact == nil {
+		return e.readThread(to, p.ThreadID, in, e.loadContext)
+	}
+	return e.toThreadBy(to, p.ThreadID, func(a *actor) (core.Input, error) {
+		env, err := a.turnEnv(a.thread.Settings())
+		if err != nil && !notReady(err) {
+			return nil, err
+		}
+		in.Compaction = env.Compaction
+		return a.inScope(in), nil
+	})
 }
 
 // ContextSuggest returns the items that requests can do without.

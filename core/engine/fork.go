@@ -73,7 +73,7 @@ func (a *actor) branch(id string, to protocol.Caller, p *protocol.ThreadForkPara
 		defer l.close()
 		source = l.Thread
 	}
-	before, refusal := source.ForkAt(p.LastTurnID, p.BeforeTurnID)
+	before, refusal := source.ForkAt(p.LastTurnID, p.BeforeTurnID, p.BeforeRequestID)
 	if refusal != nil {
 		return nil, refusal
 	}
@@ -94,7 +94,8 @@ func (a *actor) branch(id string, to protocol.Caller, p *protocol.ThreadForkPara
 	}
 	builder := builderUntil(before, id, a.engine.parts.Defaults.Settings())
 	builder.fork, builder.inMemory = &forkStart{meta: meta, first: first}, p.Ephemeral
-	builder.fromStart = p.Ephemeral || p.LastTurnID != nil || p.BeforeTurnID != nil // snapshots have all turns
+	builder.fromStart = p.Ephemeral || p.LastTurnID != nil || p.BeforeTurnID != nil ||
+		p.BeforeRequestID != nil // snapshots have all turns
 	contents, err := a.loadFork(at, builder)
 	if err != nil {
 		return nil, err
@@ -156,7 +157,7 @@ func (a *actor) createFork(b *branch, to protocol.Caller, p *protocol.ThreadFork
 	a.thread = thread
 	err = a.firstStep(to, core.Fork{
 		To: to, Env: a.idleEnv(settings), Settings: settings, Options: a.options,
-		Name: b.name, ExcludeTurns: p.ExcludeTurns, Answered: b.then != nil,
+		Name: b.name, ExcludeTurns: p.ExcludeTurns, Answered: b.then != nil, AtRequest: p.BeforeRequestID != nil,
 		Warnings: slices.Concat(b.warnings, modelWarnings, a.config().Warnings),
 	})
 	if err == nil && b.then != nil {

@@ -1038,10 +1038,18 @@ export interface ContextPinResponse {
   ignored: number;
 }
 
-/** ContextPreviewParams requests the effect of edits, made one after the other. It changes nothing. */
+/** ContextPreviewParams requests the effect of edits, made one after the other, or of another change. It changes nothing. */
 export interface ContextPreviewParams {
   threadId: string;
-  edits: Array<ContextOperation>;
+  edits?: Array<ContextOperation> | null;
+  /** revision is that of context/goto. An undo goes to the revision of the edit before. */
+  revision?: number | null;
+  /** restore is set for context/restore. */
+  restore?: boolean | null;
+  /** trim has the params of thread/context/trim. */
+  trim?: PreviewedTrim | null;
+  /** compact has the params of thread/compact/propose. The thread must be loaded. */
+  compact?: PreviewedCompaction | null;
 }
 
 /** ContextPreviewResponse is the effect of edits on the next request. */
@@ -1057,6 +1065,8 @@ export interface ContextPreviewResponse {
   changes: Array<ContextSentChange>;
   cache: ContextCacheEffect;
   netPrice: ContextNetPrice;
+  /** summary is the summary of a previewed trim or compaction that adds one. */
+  summary?: PreviewedSummary;
 }
 
 /** ContextPruneByIndicesParams deletes items. */
@@ -2796,6 +2806,30 @@ export interface PlanItem {
   completedAtMs: number | null;
 }
 
+/** PreviewedCompaction has the params of the draft of a compaction. */
+export interface PreviewedCompaction {
+  /** strategy is by default the configured one. */
+  strategy?: "summary" | "userMessages" | "mask" | "local" | null;
+  /** range selects the turns to replace, as in thread/compact/propose. */
+  range?: PruneRange | null;
+}
+
+/** PreviewedSummary is the summary that a trim or a compaction adds. */
+export interface PreviewedSummary {
+  /** tokens is its cost, which After has. */
+  tokens: number;
+  /** atMost is set if the model has yet to write the summary. Then tokens is the greatest cost. */
+  atMost: boolean;
+}
+
+/** PreviewedTrim has the params of a trim. */
+export interface PreviewedTrim {
+  /** keepLastNTurns is the number of last turns to keep. The default is 0. */
+  keepLastNTurns?: number | null;
+  /** summary replaces the removed turns. */
+  summary?: string | null;
+}
+
 /** ProviderSettings describes the connection to a provider. */
 export type ProviderSettings =
   | { type: "openai" }
@@ -3763,6 +3797,8 @@ export interface ThreadForkParams {
   lastTurnId?: string | null;
   /** beforeTurnId is the first turn that the fork does not have. Only with the capability experimentalApi. */
   beforeTurnId?: string | null;
+  /** beforeRequestId is a model request of a turn, from thread/usage/list. The fork has the context of that request. */
+  beforeRequestId?: string | null;
   /** Only with the capability experimentalApi. */
   path?: string | null;
   model?: string | null;

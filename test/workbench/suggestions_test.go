@@ -67,7 +67,7 @@ func TestSuggestionIsExplainedPlannedAndApplied(t *testing.T) {
 	w.seeText(".context-item .badge.suggested", "not used later")
 	w.seeText(".segments.views button", "Suggestions2 found")
 	w.openSuggestions()
-	w.seeText(".suggest .price", "recommended: −")
+	w.seeText(".suggest .price", "2 of 2 recommended together: −")
 	w.seeText(suggestCards, "It ran again later")
 	require.Equal(t, 2, w.count(".context-item .badge.suggested"))
 
@@ -134,7 +134,7 @@ func TestGoalOfSuggestionsIsCheckedAndAppliedAsOneEdit(t *testing.T) {
 	w.clickText("Refresh")
 	w.seeText(".suggest", "All suggestions together do not reach the goal.")
 	w.seeText(".suggest .price", "2 of 2 recommended")
-	w.clickText("Apply 2 suggestions")
+	w.clickText("Apply 2 suggestions, recommended together")
 	w.await(`document.querySelectorAll(".context-item .badge.off").length === 2`)
 	w.seeText(".suggest", "There is nothing to suggest.")
 	w.press("2", alt)
@@ -295,28 +295,35 @@ func TestNothingToSuggestIsSaid(t *testing.T) {
 	w.requireNoProblems()
 }
 
-// TestManySuggestionsLeaveTheListVisible has 60 suggestions. The panel shows the best ten, the list stays visible,
-// and more cards come on demand with the focus on the first new one.
+// TestManySuggestionsLeaveTheListVisible has 60 suggestions with one reason. They are one card with their number
+// and the price of all. The list stays visible, and cards of each come on demand with the focus on the first new
+// one.
 func TestManySuggestionsLeaveTheListVisible(t *testing.T) {
 	sample.Long(t)
 	w := manyReports(t)
 	w.clickIn(".segments.views button", "Suggestions")
-	w.await(`document.querySelectorAll(".suggest-card").length === 10`)
+	w.seeText(".suggest-card.group", "suggestions: ran again later")
+	w.await(`/→ [\d,]+ tokens: −[\d,]+ tokens/.test(document.querySelector(".suggest-card.group .price").textContent)`)
+	w.seeText(".suggest-card.group .badge", "recommended together")
+	require.Equal(t, 1, w.count(".suggest-card.group"))
+	w.shot("suggestions-group")
+	w.clickIn(".suggest-card.group button", "Show each")
+	w.await(`document.querySelectorAll(".suggest-each .suggest-card").length === 10`)
 	visibleList := `document.querySelector(".context-list").getBoundingClientRect()`
 	require.GreaterOrEqual(t, eval[float64](w, visibleList+".height"), 130.0)
 	require.LessOrEqual(t, eval[float64](w, visibleList+".bottom"), 800.0)
 	w.accessible("many suggestions")
 	w.look("suggestions-many")
 	w.clickIn(".suggest-cards button", "Show 20 more")
-	w.await(`document.activeElement.matches(".suggest-card:nth-child(11) button:first-child")`)
-	require.Equal(t, 30, w.count(suggestCards))
+	w.await(`document.activeElement.matches(".suggest-each .suggest-card:nth-child(11) button:first-child")`)
+	require.Equal(t, 30, w.count(".suggest-each .suggest-card"))
 	w.size(1280, 600, 1)
 	require.GreaterOrEqual(t, eval[float64](w, visibleList+".height"), 130.0)
 	w.requireNoProblems()
 }
 
 // manyReports starts a thread whose model runs 60 commands twice.
-func manyReports(t *testing.T) *workbench {
+func manyReports(t *testing.T, settings ...string) *workbench {
 	commands := func() []any {
 		calls := make([]any, 60)
 		for i := range calls {
@@ -329,9 +336,13 @@ func manyReports(t *testing.T) *workbench {
 	script := map[string]any{"steps": []any{
 		map[string]any{"toolCalls": commands()}, map[string]any{"toolCalls": commands()},
 		map[string]any{"text": "All reports are there."}}}
-	w := serve(t, home, "-c", "model_providers.offline.script="+writeScript(t, home, script),
+	args := []string{"-c", "model_providers.offline.script=" + writeScript(t, home, script),
 		"-c", "approval_policy=never", "-c", "sandbox_mode=danger-full-access",
-		"-c", "context.economy.keep_last_outputs=60").open(t)
+		"-c", "context.economy.keep_last_outputs=60"}
+	for _, setting := range settings {
+		args = append(args, "-c", setting)
+	}
+	w := serve(t, home, args...).open(t)
 	w.start(t.TempDir())
 	w.send("Print all reports.")
 	w.seeText(".message.agent", "All reports are there.")

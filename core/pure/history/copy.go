@@ -31,12 +31,30 @@ func (h *History) With(operations []protocol.ContextOperation, turns Turns) (*Hi
 	if err != nil {
 		return nil, err
 	}
+	return h.WithLine(&line), nil
+}
+
+// WithLine returns a copy of the history as an edit would leave it. The history does not change.
+func (h *History) WithLine(e *protocol.StoredContextEdit) *History {
 	c := h.clone()
-	e := Edit{changes: c.ChangesOf(&line)}
-	c.applyChanges(e.changes)
-	c.refresh(&e)
-	c.ChooseForms()
-	return c, nil
+	c.change(c.ChangesOf(e))
+	return c
+}
+
+// WithTrim returns a copy of the history as a trim point would leave it, without its summary. The history does not
+// change.
+func (h *History) WithTrim(p *protocol.StoredTrimPoint) *History {
+	c := h.clone()
+	c.change(c.TrimChanges(p))
+	return c
+}
+
+// change applies changes to a copy.
+func (h *History) change(changes []Change) {
+	e := Edit{changes: changes}
+	h.applyChanges(e.changes)
+	h.refresh(&e)
+	h.ChooseForms()
 }
 
 // clone returns a history that edits do not share with h. Items must not be added to it.

@@ -2,6 +2,7 @@ package history
 
 import (
 	"fmt"
+	"iter"
 	"strings"
 
 	"appserver/protocol"
@@ -21,15 +22,30 @@ func (h *History) Preview(
 	v := trial{History: h, turns: turns}
 	err := v.run(operations)
 	answer.After = usage()
-	answer.Changes, answer.Cache = h.sentChanges(before)
-	answer.WarningDetails = append([]protocol.ContextWarning{}, v.warnings...)
-	answer.WarningDetails = append(answer.WarningDetails, h.lossWarnings(before, answer.Cache)...)
+	h.describeChanges(&answer, h.Shown(), before, v.warnings)
+	v.revertAll()
+	return answer, err
+}
+
+// PreviewFrom returns the changes of the next request from an earlier state of the history to this copy of it, with
+// warnings. The usages and the net price are not set.
+func (h *History) PreviewFrom(earlier *History) (answer protocol.ContextPreviewResponse) {
+	h.describeChanges(&answer, h.InOrder(), earlier.sentForms(), nil)
+	return answer
+}
+
+// describeChanges sets what changes in the next request, and the warnings. places has all items that were sent before,
+// and those that are sent now.
+func (h *History) describeChanges(answer *protocol.ContextPreviewResponse, places iter.Seq[int],
+	before map[int]sentForm, warnings []protocol.ContextWarning,
+) {
+	answer.Changes, answer.Cache = h.sentChanges(places, before)
+	answer.WarningDetails = append([]protocol.ContextWarning{}, warnings...)
+	answer.WarningDetails = append(answer.WarningDetails, h.lossWarnings(places, before, answer.Cache)...)
 	answer.Warnings = []string{}
 	for _, w := range answer.WarningDetails {
 		answer.Warnings = append(answer.Warnings, w.Text)
 	}
-	v.revertAll()
-	return answer, err
 }
 
 // PlanAll plans operations that are made one after the other, as one edit with the operation apply. The
@@ -192,12 +208,12 @@ func (h *History) sentForms() map[int]sentForm {
 
 // sentChanges returns the items of which the next request has something else than before, and the tokens
 // from the first of them on.
-func (h *History) sentChanges(before map[int]sentForm) (
+func (h *History) sentChanges(places iter.Seq[int], before map[int]sentForm) (
 	changes []protocol.ContextSentChange, cache protocol.ContextCacheEffect,
 ) {
 	changes = []protocol.ContextSentChange{}
 	after := h.sentForms()
-	for place := range h.Shown() {
+	for place := range places {
 		if after[place] != before[place] {
 			changes = append(changes, protocol.ContextSentChange{
 				ID: h.Item(place).ID(), Was: before[place].state(), Is: after[place].state()})
@@ -215,12 +231,12 @@ func (h *History) sentChanges(before map[int]sentForm) (
 // lossWarnings returns warnings about content that the model may need and does not receive any more,
 // and about content that cannot come from the provider's cache.
 func (h *History) lossWarnings(
-	before map[int]sentForm, cache protocol.ContextCacheEffect,
+	places iter.Seq[int], before map[int]sentForm, cache protocol.ContextCacheEffect,
 ) (warnings []protocol.ContextWarning) {
 	lost := map[protocol.ContextCategory]int{}
 	pinned := 0
 	after := h.sentForms()
-	for place := range h.Shown() {
+	for place := range places {
 		if !before[place].itself || after[place].itself {
 			continue
 		}

@@ -40,6 +40,14 @@ export function duration(ms: number): string {
 	return `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
 }
 
+/** elapsed formats a time that runs: whole seconds, or whole minutes from the first one on. */
+export function elapsed(ms: number): string {
+	const seconds = Math.max(0, Math.floor(ms / 1000));
+	if (seconds < 60) return `${seconds} s`;
+	const minutes = Math.floor(seconds / 60);
+	return minutes < 60 ? `${minutes} min` : `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
+}
+
 /** baseName returns the last part of a path. */
 export const baseName = (path: string): string => path.replace(/\/+$/, "").split("/").pop() || path;
 

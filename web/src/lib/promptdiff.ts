@@ -8,6 +8,10 @@ const maxEdits = 2000;
 
 /** PromptPart is a message or the tools of a prompt. */
 export interface PromptPart {
+	/** sources are the context items of a message. */
+	sources?: readonly string[];
+	/** isOutput is set for the output of a tool. */
+	isOutput?: boolean;
 	/** id names the part in other prompts: the context items that it comes from, or its content. */
 	id: string;
 	title: string;

@@ -1,13 +1,16 @@
 // Prompts of a thread: of now, with the plan, after an edit, or of a past request.
 
-import { signal } from "@preact/signals";
-import type { ContextEdit, ContextGetPromptParams, ContextGetPromptResponse, ModelRequestUsage }
+import { computed, signal } from "@preact/signals";
+import type { ContextEdit, ContextGetPromptParams, ContextGetPromptResponse, ModelRequestUsage, Turn }
 	from "../wire/types.ts";
+import { turnName } from "./reverts.ts";
 import type { PromptPart } from "../lib/promptdiff.ts";
 import { operationsOf, type EditPlan } from "./plan.ts";
 import type { Requests } from "./requests.ts";
 
 const pageSize = 100;
+/** maxNamePages bounds the pages of turns that are read for the names of one page of requests. */
+const maxNamePages = 5;
 
 /** Point names a prompt. Only the prompt of a request was sent. */
 export type Point =
@@ -24,6 +27,13 @@ export function keyOf(p: Point): string {
 	}
 }
 
+/** TurnOfRequests has the requests of a turn that follow each other, the newest first. */
+export interface TurnOfRequests {
+	key: string;
+	name: string;
+	requests: ModelRequestUsage[];
+}
+
 /** Prompt is a prompt with its messages and tools as parts. */
 export interface Prompt {
 	point: Point;
@@ -36,6 +46,20 @@ export class Inspector {
 	/** requests are the model requests of the thread, the newest first. more is the cursor of the older ones, or null. */
 	readonly requests = signal<readonly ModelRequestUsage[]>([]);
 	readonly more = signal<string | null>(null);
+	/** turns has the same requests by their turns. */
+	readonly turns = computed(() => {
+		const turns: TurnOfRequests[] = [];
+		let last: string | null | undefined;
+		for (const request of this.requests.value) {
+			if (request.turnId !== last || turns.length === 0) {
+				turns.push({ key: request.requestId, name: this.nameOf(request), requests: [] });
+				last = request.turnId;
+			}
+			turns.at(-1)!.requests.push(request);
+		}
+		return turns;
+	});
+	private readonly names = signal<ReadonlyMap<string, string>>(new Map());
 	readonly edits = signal<readonly ContextEdit[]>([]);
 	readonly shown = signal<Prompt | null>(null);
 	readonly base = signal<Prompt | null>(null);
@@ -48,6 +72,30 @@ export class Inspector {
 		await Promise.all([this.show({ kind: "now" }), this.loadRequests(), this.loadEdits()]);
 	}
 
+	/** nameOf returns the first message of the turn of a request. A reverted turn has no name. */
+	private nameOf({ turnId, kind }: ModelRequestUsage): string {
+		if (turnId === null) return "Draft of a compaction";
+		return this.names.value.get(turnId) ?? (kind === "turn" ? "Another turn" : `A turn for a ${kind}`);
+	}
+
+	/** loadNames reads the names of turns, as many as pages of requests can have. */
+	private async loadNames(): Promise<void> {
+		let cursor: string | null = null;
+		const names = new Map(this.names.peek());
+		const wanted = new Set(this.requests.peek().flatMap((r) => (r.turnId && !names.has(r.turnId) ? [r.turnId] : [])));
+		for (let i = 0; i < maxNamePages && wanted.size > 0; i++) {
+			const page: { data: Turn[]; nextCursor: string | null } = await this.thread.call("thread/turns/list",
+				{ threadId: this.thread.threadId, limit: pageSize, itemsView: "summary", cursor });
+			for (const turn of page.data) {
+				names.set(turn.id, turnName(turn.items[0]).name);
+				wanted.delete(turn.id);
+			}
+			cursor = page.nextCursor;
+			if (cursor === null) break;
+		}
+		this.names.value = names;
+	}
+
 	/** loadRequests reads the newest requests, or the next older page. */
 	async loadRequests(): Promise<void> {
 		await this.attempt(async () => {
@@ -55,6 +103,7 @@ export class Inspector {
 				{ threadId: this.thread.threadId, limit: pageSize, cursor: this.more.value });
 			this.requests.value = [...this.requests.value, ...page.data];
 			this.more.value = page.nextCursor;
+			await this.loadNames();
 		});
 	}
 
@@ -133,7 +182,10 @@ interface Tool {
 
 function partsOf(r: ContextGetPromptResponse): PromptPart[] {
 	const messages = (r.messages as Message[])
-		.map((m, i): PromptPart => ({ id: idOf(m, r.sources[i]), title: titleOf(m), text: textOf(m) }));
+		.map((m, i): PromptPart => ({
+			id: idOf(m, r.sources[i]), title: titleOf(m), text: textOf(m), sources: r.sources[i] ?? [],
+			isOutput: m.role === "tool" || m.type === "function_call_output" || m.type === "custom_tool_call_output",
+		}));
 	const tools = (r.tools as Tool[]).map((tool): PromptPart => {
 		const name = tool.function?.name ?? tool.name ?? tool.type ?? "tool";
 		return { id: `tool:${name}`, title: `tool definition: ${name}`, text: JSON.stringify(tool, null, 2) };

@@ -169,6 +169,19 @@ export class Suggestions {
 	}
 }
 
+/** Group has the suggestions with one reason, the best one first. */
+export interface Group {
+	reason: SuggestionReason;
+	list: readonly ContextSuggestion[];
+}
+
+/** groupsOf returns the suggestions by their reasons. A group has the place of its best suggestion. */
+export function groupsOf(suggestions: readonly ContextSuggestion[]): Group[] {
+	const groups = new Map<SuggestionReason, ContextSuggestion[]>();
+	for (const s of suggestions) groups.set(s.reason, [...groups.get(s.reason) ?? [], s]);
+	return [...groups].map(([reason, list]) => ({ reason, list }));
+}
+
 /** reasonNames are short forms of the reasons for the rows of items. */
 export const reasonNames: Record<SuggestionReason, string> = {
 	supersededRead: "read again later", staleRead: "file changed since", duplicateOutput: "same text later",

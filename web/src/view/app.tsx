@@ -23,6 +23,8 @@ import { columnWidths, panelOpen, panelWanted, panelWide, threadsOpen, togglePan
 import { Threads } from "./threads.tsx";
 import { titleOf } from "../store/titles.ts";
 import { ThreadTimeline } from "./timeline.tsx";
+import { LimitWarning } from "./limitwarning.tsx";
+import { TurnSummary } from "./turnsummary.tsx";
 
 /** App is the page. */
 export function App() {
@@ -80,6 +82,8 @@ function Conversation() {
 			<ThreadTimeline store={store} key={store.id} />
 			<Notices />
 			<Dock store={store} />
+			<LimitWarning store={store} key={`l${store.id}`} />
+			<TurnSummary store={store} key={`s${store.id}`} />
 			{store.phase.value !== "failed" && <Composer store={store} key={`c${store.id}`} />}
 		</>
 	);

@@ -12,6 +12,7 @@ import type { CompactionLoss, ContextItem, PruneRange } from "../wire/types.ts";
 import { closeDialog } from "../store/dialog.ts";
 import { Frame } from "./frame.tsx";
 import { kindsOf, lossTitles, Omitted } from "./losses.tsx";
+import { Price } from "./price.tsx";
 
 const strategies: readonly [Strategy, string, string][] = [
 	["summary", "Summary by the model", "The model writes a summary of older turns."],
@@ -31,9 +32,9 @@ export function Compact({ store }: { store: ThreadStore }) {
 	const [draft, setDraft] = useState<CompactionDraft | null>(null);
 	if (draft) return <Editor store={store} draft={draft} />;
 	const busy = store.turns.current.value !== null;
+	const chosen: PruneRange | null = range === "usual" ? null : range === "all" ? "all"
+		: { keepLastTurns: { count: keep } };
 	const review = () => {
-		const chosen: PruneRange | null = range === "usual" ? null : range === "all" ? "all"
-			: { keepLastTurns: { count: keep } };
 		const next = new CompactionDraft(store.requests, store.context, (run) => store.watch(run), strategy, chosen);
 		setDraft(next);
 		void next.propose();
@@ -69,6 +70,7 @@ export function Compact({ store }: { store: ThreadStore }) {
 						onInput={(e) => setKeep(Math.max(1, Math.floor(e.currentTarget.valueAsNumber || 1)))} />
 				</label>
 			)}
+			{!busy && <Price store={store} change={{ compact: { strategy, range: chosen } }} />}
 		</Frame>
 	);
 }

@@ -4,13 +4,15 @@ import { useEffect, useMemo } from "preact/hooks";
 import { openDialog } from "../store/dialog.ts";
 import { panelTab } from "../store/panels.ts";
 import type { ThreadStore } from "../store/thread.ts";
+import { lazy } from "../lib/lazy.tsx";
 import { Icon } from "../lib/icons.tsx";
 import { ContextItems } from "./contextitems.tsx";
 import { Bar } from "./gauge.tsx";
-import { History } from "./history.tsx";
 import { Menu } from "./menu.tsx";
 import { openPrompts } from "./openprompts.tsx";
 import { Selection } from "./selection.ts";
+
+const History = lazy(() => import("./history.tsx").then((m) => m.History));
 
 /** ContextPanel shows the items of the context, or the edits of it. */
 export function ContextPanel({ store }: { store: ThreadStore }) {

@@ -8,6 +8,7 @@ import { count, plural } from "../lib/format.ts";
 import { toggled } from "../lib/toggled.ts";
 import type { ContextCategory, ContextItem } from "../wire/types.ts";
 import { Frame } from "./frame.tsx";
+import { Price } from "./price.tsx";
 import { useResource } from "./useresource.ts";
 
 /** Trim asks how many turns stay. */
@@ -29,6 +30,7 @@ export function Trim({ store }: { store: ThreadStore }) {
 			<label class="field"><span>Summary of the removed turns (optional)</span>
 				<textarea rows={3} value={summary} onInput={(e) => setSummary(e.currentTarget.value)} />
 			</label>
+			<Price store={store} change={{ trim: { keepLastNTurns: keep, summary: summary.trim() || null } }} />
 		</Frame>
 	);
 }
@@ -64,6 +66,7 @@ export function Restore({ store }: { store: ThreadStore }) {
 	return (
 		<Frame title="Restore the full context?" action="Restore" run={() => store.requests.edit((c, threadId) => c.call("context/restore", { threadId, expectedRevision: store.context.revision.value }))}>
 			<p>Excluded and deleted items, trimmed turns and original texts are sent again. Undo reverts the restore.</p>
+			<Price store={store} change={{ restore: true }} />
 		</Frame>
 	);
 }

@@ -7,12 +7,16 @@ import * as app from "../store/app.ts";
 import { closeDialog, dialog } from "../store/dialog.ts";
 import { titleOf } from "../store/titles.ts";
 import type { Thread } from "../wire/types.ts";
-import { Compact } from "./compaction.tsx";
-import { EditSummary, Prune, Replace, Restore, Trim } from "./contextdialogs.tsx";
 import { Frame } from "./frame.tsx";
 import { shortcuts } from "./keys.ts";
 import { Palette } from "./palette.tsx";
 
+const Compact = lazy(() => import("./compaction.tsx").then((m) => m.Compact));
+const Trim = lazy(() => import("./contextdialogs.tsx").then((m) => m.Trim));
+const Prune = lazy(() => import("./contextdialogs.tsx").then((m) => m.Prune));
+const Restore = lazy(() => import("./contextdialogs.tsx").then((m) => m.Restore));
+const Replace = lazy(() => import("./contextdialogs.tsx").then((m) => m.Replace));
+const EditSummary = lazy(() => import("./contextdialogs.tsx").then((m) => m.EditSummary));
 const NewThread = lazy(() => import("./newthread.tsx").then((m) => m.NewThread));
 
 /** Dialogs shows the dialog that is open. */

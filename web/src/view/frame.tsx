@@ -13,6 +13,8 @@ interface FrameProps {
 	danger?: boolean;
 	disabled?: boolean;
 	wide?: boolean;
+	/** close is the name of the button that closes the dialog. */
+	close?: string;
 	/** extra is a button beside the others. */
 	extra?: ComponentChildren;
 	/**
@@ -62,7 +64,7 @@ export function Frame(p: FrameProps) {
 				<div class="dialog-body">{p.children}</div>
 				{failure && <p class="error-text pre" role="alert">{visible(failure)}</p>}
 				<div class="dialog-buttons">
-					<button type="button" onClick={closeDialog}>{p.run ? "Cancel" : "Close"}</button>
+					<button type="button" onClick={closeDialog}>{p.close ?? (p.run ? "Cancel" : "Close")}</button>
 					{p.extra}
 					{p.run && <button type="submit" class={p.danger ? "danger-button" : "primary"} disabled={p.disabled || busy}>{p.action ?? "OK"}</button>}
 				</div>

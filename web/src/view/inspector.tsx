@@ -1,15 +1,17 @@
 // The prompt inspector: what the model gets now, and what it got in any past request, with differences.
 
 import { useEffect, useMemo, useState } from "preact/hooks";
-import { Inspector as Store, keyOf, type Point, type Prompt } from "../store/inspector.ts";
+import { Inspector as Store, keyOf, type Point, type Prompt, type TurnOfRequests } from "../store/inspector.ts";
 import type { ThreadStore } from "../store/thread.ts";
 import { comparePrompts, compareTexts, type PartChange, type PromptPart } from "../lib/promptdiff.ts";
 import { VirtualList } from "../lib/virtual.tsx";
 import { CopyButton } from "../lib/copy.tsx";
 import { Icon } from "../lib/icons.tsx";
-import { count, duration, plural, short, visible } from "../lib/format.ts";
+import { count, duration, firstLine, plural, short, visible } from "../lib/format.ts";
+import { openDialog } from "../store/dialog.ts";
 import { Frame } from "./frame.tsx";
-import { editName } from "./history.tsx";
+import { RerunDialog } from "./rerun.tsx";
+import { editName } from "../store/edits.ts";
 
 /** maxShown is the number of characters of a text that is shown at first. */
 const maxShown = 3000;
@@ -26,7 +28,7 @@ export function Inspector({ store }: { store: ThreadStore }) {
 			<div class="inspector">
 				<Points store={store} s={s} />
 				<section class="prompt" aria-label="Prompt">
-					{s.shown.value ? <Shown shown={s.shown.value} base={s.base.value} /> : <p class="hint">Loading…</p>}
+					{s.shown.value ? <Shown store={store} shown={s.shown.value} base={s.base.value} /> : <p class="hint">Loading…</p>}
 				</section>
 			</div>
 		</Frame>
@@ -45,18 +47,7 @@ function Points({ store, s }: { store: ThreadStore; s: Store }) {
 			</ul>
 			<h3>Sent requests</h3>
 			{s.requests.value.length === 0 && <p class="faint">None is recorded.</p>}
-			<ul>
-				{s.requests.value.map((request) => (
-					<PointRow key={request.requestId} s={s} point={{ kind: "request", request }} label={timeOf(request.startedAtMs)}
-						facts={[
-							request.kind === "turn" ? "" : request.kind, request.tokens ? `${short(request.tokens.inputTokens)} in`
-								: "no report",
-							request.tokens && request.tokens.cachedInputTokens > 0 ? `${short(request.tokens.cachedInputTokens)} cached`
-								: "",
-							duration(request.durationMs), request.error ? "failed" : "",
-						]} />
-				))}
-			</ul>
+			<ul class="prompt-turns">{s.turns.value.map((turn) => <TurnRequests key={turn.key} s={s} turn={turn} />)}</ul>
 			{s.more.value !== null && <button type="button" class="small" onClick={() => void s.loadRequests()}>Older requests</button>}
 			<h3>After an edit</h3>
 			{s.edits.value.length === 0 && <p class="faint">The context has no edits.</p>}
@@ -67,6 +58,29 @@ function Points({ store, s }: { store: ThreadStore; s: Store }) {
 				))}
 			</ul>
 		</nav>
+	);
+}
+
+/** TurnRequests has the requests of one turn. */
+function TurnRequests({ s, turn }: { s: Store; turn: TurnOfRequests }) {
+	const id = `prompt-turn-${turn.key}`;
+	return (
+		<li>
+			<p id={id} class="prompt-turn" title={turn.name}>{firstLine(visible(turn.name), 60)}
+				<span class="faint"> {plural(turn.requests.length, "request")}</span></p>
+			<ul aria-labelledby={id}>
+				{turn.requests.map((request) => (
+					<PointRow key={request.requestId} s={s} point={{ kind: "request", request }} label={timeOf(request.startedAtMs)}
+						facts={[
+							request.kind === "turn" ? "" : request.kind, request.tokens ? `${short(request.tokens.inputTokens)} in`
+								: "no report",
+							request.tokens && request.tokens.cachedInputTokens > 0 ? `${short(request.tokens.cachedInputTokens)} cached`
+								: "",
+							duration(request.durationMs), request.error ? "failed" : "",
+						]} />
+				))}
+			</ul>
+		</li>
 	);
 }
 
@@ -127,7 +141,7 @@ interface Row {
 	change: PartChange;
 }
 
-function Shown({ shown, base }: { shown: Prompt; base: Prompt | null }) {
+function Shown({ store, shown, base }: { store: ThreadStore; shown: Prompt; base: Prompt | null }) {
 	const [onlyChanges, setOnlyChanges] = useState(true);
 	const rows = useMemo<Row[]>(() => {
 		const [before, after] = base && timeOfPoint(base.point) > timeOfPoint(shown.point) ? [shown, base] : [base, shown];
@@ -144,6 +158,7 @@ function Shown({ shown, base }: { shown: Prompt; base: Prompt | null }) {
 				<span><strong>{count(r.tokens)} tokens</strong> <span class="faint">{r.model} · {r.provider} · {plural(r.messages.length, "message")} · {plural(r.tools.length, "tool")}</span></span>
 				<span class="spacer" />
 				{base && <label class="mode"><input type="checkbox" checked={onlyChanges} onChange={(e) => setOnlyChanges(e.currentTarget.checked)} />Only the {plural(changed, "change")}</label>}
+				<RunAgain store={store} shown={shown} />
 				<CopyButton text={JSON.stringify({ messages: r.messages, tools: r.tools }, null, 2)} />
 			</div>
 			<Exactness shown={shown} />
@@ -154,6 +169,19 @@ function Shown({ shown, base }: { shown: Prompt; base: Prompt | null }) {
 					label="Messages and tools" role="list" rowRole="listitem" render={(row) => <Part change={row.change} comparing={base !== null} />} />
 			)}
 		</>
+	);
+}
+
+/** RunAgain opens the dialog that runs a past request of a turn in a fork. */
+function RunAgain({ store, shown: { point, parts, response } }: { store: ThreadStore; shown: Prompt }) {
+	if (point.kind !== "request") return null;
+	const { request } = point;
+	const dialog = () => <RerunDialog store={store} request={request} parts={parts} exact={response.exact ?? false} />;
+	const reason = request.kind === "turn" ? "" : `A request of a ${request.kind} is not run again: choose one of a turn.`;
+	return (
+		<button type="button" class="small" disabled={reason !== ""} title={reason}
+			onClick={() => openDialog({ kind: "part", view: dialog })}>
+			<Icon name="fork" />Run again in a fork…</button>
 	);
 }
 

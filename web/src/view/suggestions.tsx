@@ -1,17 +1,19 @@
 // What the next requests can do without: a card for each suggestion, with its price and its reason.
 
 import { useRef, useState } from "preact/hooks";
-import { reasonTexts, riskTexts, type Answer, type GoalUnit } from "../store/suggestions.ts";
+import {
+	groupsOf, reasonNames, reasonTexts, riskTexts, type Answer, type Group,
+} from "../store/suggestions.ts";
 import type { ThreadStore } from "../store/thread.ts";
 import { reveal } from "../store/reveal.ts";
 import { Icon } from "../lib/icons.tsx";
 import { count, percent, plural, visible } from "../lib/format.ts";
 import type { ContextSuggestion } from "../wire/types.ts";
 import { NetPrice } from "./footer.tsx";
+import { Price } from "./price.tsx";
 import { contextView } from "../store/panels.ts";
 import type { Selection } from "./selection.ts";
-
-const refreshId = "suggest-refresh";
+import { Goal, refreshId } from "./suggestgoal.tsx";
 
 /** The number of cards that are shown at first, and that each click on "Show more" adds. */
 const firstCards = 10;
@@ -51,33 +53,6 @@ export function Suggestions({ store, selection }: { store: ThreadStore; selectio
 	);
 }
 
-/** Goal is the form for the size of the next request. */
-function Goal({ store }: { store: ThreadStore }) {
-	const s = store.suggestions;
-	const percents = s.goalUnit.value === "percent";
-	return (
-		<form class="suggest-head" onSubmit={(e) => {
-			e.preventDefault();
-			s.refused.value = new Set();
-			void s.refresh();
-		}}>
-			<label class="suggest-goal">Goal
-				<input type="number" min={1} max={percents ? 100 : undefined} placeholder="none" value={s.goal.value ?? ""}
-					onInput={(e) => (s.goal.value = Number.isFinite(e.currentTarget.valueAsNumber) ? e.currentTarget.valueAsNumber
-						: null)} />
-			</label>
-			<select class="suggest-unit" aria-label="Unit of the goal" value={s.goalUnit.value}
-				title={percents ? "The share of the next request that should go" : "The tokens that the next request may have"}
-				onChange={(e) => s.setGoalUnit(e.currentTarget.value as GoalUnit)}>
-				<option value="percent">% fewer tokens</option>
-				<option value="tokens">tokens at most</option>
-			</select>
-			<span class="spacer" />
-			<button type="submit" class="small" id={refreshId} aria-disabled={s.loading.value}>{s.loading.value ? "Refreshing…" : "Refresh"}</button>
-		</form>
-	);
-}
-
 /** Joint shows the price of all recommended suggestions together. */
 function Joint({ answer }: { answer: Answer }) {
 	const selected = answer.suggestions.filter((s) => s.selected).length;
@@ -89,8 +64,8 @@ function Joint({ answer }: { answer: Answer }) {
 				: <p class="price">
 					{selected === 0 ? "None of them pays back within the requests that are expected."
 						: <>
-							{selected} of {count(answer.suggestions.length)} recommended: <NetPrice price={answer.netPrice}
-								promptTokens={answer.promptTokens} /></>}
+							{selected} of {count(answer.suggestions.length)} recommended{selected > 1 ? " together" : ""}:{" "}
+							<NetPrice price={answer.netPrice} promptTokens={answer.promptTokens} /></>}
 				</p>}
 			{answer.goalReached !== null && <p class={answer.goalReached ? "good-text" : "error-text"}>
 				{answer.goalReached ? (selected === 0 ? "The goal is reached already." : "They reach the goal.")
@@ -103,7 +78,8 @@ function Cards({ store, answer, selection }: { store: ThreadStore; answer: Answe
 	const [limit, setLimit] = useState(firstCards);
 	const box = useRef<HTMLUListElement>(null);
 	const selected = answer.suggestions.filter((s) => s.selected);
-	const rest = answer.suggestions.length - limit;
+	const groups = groupsOf(answer.suggestions);
+	const rest = groups.length - limit;
 	const more = () => {
 		setLimit(limit + moreCards);
 		// This button may be gone then.
@@ -113,16 +89,17 @@ function Cards({ store, answer, selection }: { store: ThreadStore; answer: Answe
 		<div class="suggest-cards scroll" tabIndex={0} role="group" aria-label="Cards, the best suggestion first">
 			{selected.length > 1 && (
 				<div class="suggest-actions">
-					<Actions store={store} list={selected} label={`${plural(selected.length, "suggestion")}`} />
+					<Actions store={store} list={selected} label={`${plural(selected.length, "suggestion")}, recommended together`} />
 				</div>
 			)}
 			<ul ref={box}>
-				{answer.suggestions.slice(0, limit)
-					.map((card) => <Card key={card.id} store={store} card={card} selection={selection} />)}</ul>
+				{groups.slice(0, limit).map((g) => (g.list.length === 1
+					? <Card key={g.list[0]!.id} store={store} card={g.list[0]!} selection={selection} joint={selected.length > 1} />
+					: <GroupCard key={g.reason} store={store} group={g} selection={selection} joint={selected.length > 1} />))}</ul>
 			{rest > 0 && (
 				<div class="suggest-actions">
 					<button type="button" class="small" onClick={more}>Show {Math.min(rest, moreCards)} more</button>
-					<span class="faint">{count(limit)} of {count(answer.suggestions.length)} are shown, the best ones first.</span>
+					<span class="faint">{count(limit)} of {count(groups.length)} are shown, the best ones first.</span>
 				</div>
 			)}
 		</div>
@@ -153,9 +130,55 @@ interface CardProps {
 	store: ThreadStore;
 	card: ContextSuggestion;
 	selection: Selection;
+	/** joint is set if several suggestions are recommended: they pay together. */
+	joint: boolean;
 }
 
-function Card({ store, card, selection }: CardProps) {
+/** The number of suggestions of a group that are shown at first, and that each click on "Show more" adds. */
+const firstOfGroup = 10;
+
+/** GroupCard shows the suggestions with one reason as one card. Each of them is a card below on demand. */
+function GroupCard({ store, group: { reason, list }, selection, joint }: {
+	store: ThreadStore; group: Group; selection: Selection; joint: boolean;
+}) {
+	const [open, setOpen] = useState(false);
+	const [limit, setLimit] = useState(firstOfGroup);
+	const each = useRef<HTMLUListElement>(null);
+	const more = () => {
+		setLimit(limit + moreCards);
+		// This button may be gone then.
+		requestAnimationFrame(() => each.current?.children[limit]?.querySelector("button")?.focus());
+	};
+	const items = list.flatMap((s) => s.itemIds);
+	const chosen = list.filter((s) => s.selected).length;
+	const mark = (on: boolean) => store.mark(on ? items : []);
+	const textId = `suggest-group-${reason}`;
+	return (
+		<li class="suggest-card group" onPointerEnter={() => mark(true)} onPointerLeave={() => mark(false)}>
+			<p id={textId} class="suggest-text"><strong>{plural(list.length, "suggestion")}: {reasonNames[reason]}</strong> {reasonTexts[reason]}</p>
+			<div class="suggest-facts">
+				<span>{plural(items.length, "item")}</span>
+				<Price store={store} change={{ edits: list.flatMap((s) => s.edits) }} />
+				{chosen > 0 && <span class="badge edited">{chosen === list.length ? "" : `${chosen} of ${list.length} `}{joint ? "recommended together" : "recommended"}</span>}
+			</div>
+			<div class="suggest-actions">
+				<Actions store={store} list={list} label={`all ${list.length}`} describedBy={textId} />
+				<button type="button" class="small quiet" aria-expanded={open} aria-describedby={textId} onClick={() => setOpen(!open)}>
+					{open ? "Hide each" : "Show each"}</button>
+			</div>
+			{open && (
+				<>
+					<ul ref={each} class="suggest-each">{list.slice(0, limit).map((card) =>
+						<Card key={card.id} store={store} card={card} selection={selection} joint={joint} />)}</ul>
+					{list.length > limit && <button type="button" class="small" onClick={more}>
+						Show {Math.min(list.length - limit, moreCards)} more</button>}
+				</>
+			)}
+		</li>
+	);
+}
+
+function Card({ store, card, selection, joint }: CardProps) {
 	const s = store.suggestions;
 	const explained = s.explained.value.has(card.id);
 	const point = (on: boolean) => {
@@ -176,13 +199,13 @@ function Card({ store, card, selection }: CardProps) {
 			<p class="suggest-facts">
 				<span>{plural(card.itemIds.length, "item")} · <NetPrice price={card.netPrice} promptTokens={null} /></span>
 				<span class={`badge risk-${card.risk}`} title={riskTexts[card.risk]}>{card.risk} risk</span>
-				{card.selected && <span class="badge edited">recommended</span>}
+				{card.selected && <span class="badge edited">{joint ? "recommended together" : "recommended"}</span>}
 			</p>
 			<div class="suggest-actions">
 				<Actions store={store} list={[card]} describedBy={textId} />
 				<button type="button" class="small quiet" aria-expanded={explained} aria-describedby={textId} onClick={why}>Why</button>
 			</div>
-			{explained && <Why store={store} card={card} selection={selection} />}
+			{explained && <Why store={store} card={card} selection={selection} joint={joint} />}
 		</li>
 	);
 }
@@ -221,7 +244,7 @@ function Why({ store, card, selection }: CardProps) {
 }
 
 /** Whereabouts says where the items of a card are, if the list does not show them. */
-function Whereabouts({ card, selection }: Omit<CardProps, "store">) {
+function Whereabouts({ card, selection }: Pick<CardProps, "card" | "selection">) {
 	const { find } = selection;
 	const shown = new Set(find.active ? find.items.value.map((i) => i.id) : card.itemIds);
 	const hidden = card.itemIds.filter((id) => !shown.has(id)).length;

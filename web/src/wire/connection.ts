@@ -71,6 +71,8 @@ export class Connection {
 	/** linked is set while the current link is open, also before the state is. */
 	private linked = false;
 
+	private readonly watchers = new Set<(n: ServerNotification) => void>();
+
 	constructor(private readonly transport: Transport, private readonly handlers: Handlers) {}
 
 	connect(): void {
@@ -155,6 +157,17 @@ export class Connection {
 		this.send({ id, result });
 	}
 
+	/** watch calls a function with each notification, after the handlers. It returns a function that ends this. */
+	readonly watch = (run: (n: ServerNotification) => void): (() => void) => {
+		this.watchers.add(run);
+		return () => this.watchers.delete(run);
+	};
+
+	private notified(n: ServerNotification): void {
+		this.handlers.notification(n);
+		for (const run of this.watchers) run(n);
+	}
+
 	/** notify sends a notification. */
 	notify(method: string): void {
 		this.send({ method });
@@ -201,7 +214,7 @@ export class Connection {
 
 	private handle(m: Message): void {
 		if (m.method !== undefined) {
-			if (m.id === undefined) this.handlers.notification(m as unknown as ServerNotification);
+			if (m.id === undefined) this.notified(m as unknown as ServerNotification);
 			else this.handlers.request(m as unknown as ServerRequest);
 			return;
 		}

@@ -119,7 +119,7 @@ func newTwoClients(t *testing.T, home string) *twoClients {
 		ended: make(chan error, 2)}
 	go func() { h.ended <- proc.server.ServeTransport(context.Background(), h.frames) }()
 	go func() {
-		err := proc.run(transports{nil, &Streams{in, out, io.Discard}}, nil)
+		err := proc.run(transports{nil, &Streams{in, out, io.Discard}}, nil, nil)
 		_ = out.Close()
 		h.ended <- err
 	}()

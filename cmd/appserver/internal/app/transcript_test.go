@@ -144,7 +144,7 @@ func (p *player) start() {
 	p.in, p.lines, p.ended = inWriter, make(chan string, 4096), make(chan error, 1)
 	go p.read(outReader)
 	go func() {
-		err := proc.run(transports{nil, &Streams{inReader, outWriter, io.Discard}}, nil)
+		err := proc.run(transports{nil, &Streams{inReader, outWriter, io.Discard}}, nil, nil)
 		outWriter.Close()
 		inReader.Close()
 		p.ended <- err
