@@ -10,8 +10,10 @@ type ContextItem struct {
 	// ID never changes: r<ordinal of its line>, or r<ordinal>.<k> within a compacted line.
 	ID       string          `json:"id"`
 	Category ContextCategory `json:"category"`
-	// Preview is one line of at most 80 graphemes.
+	// Preview is one line of at most 80 graphemes: what the item is, and its first telling text.
 	Preview string `json:"preview"`
+	// LongPreview is the same line with at most 160 graphemes. It is absent if Preview has all of it.
+	LongPreview string `json:"longPreview,omitempty"`
 	// Included is false if the user excluded the item.
 	Included bool `json:"included"`
 	// InPrompt reports whether the next request has the item. It lacks excluded items, the outputs
@@ -39,6 +41,9 @@ func (i *ContextItem) append(b []byte) []byte {
 	b = AppendString(append(b, `,"id":`...), i.ID)
 	b = AppendString(append(b, `,"category":`...), string(i.Category))
 	b = AppendString(append(b, `,"preview":`...), i.Preview)
+	if i.LongPreview != "" {
+		b = AppendString(append(b, `,"longPreview":`...), i.LongPreview)
+	}
 	b = strconv.AppendBool(append(b, `,"included":`...), i.Included)
 	b = strconv.AppendBool(append(b, `,"inPrompt":`...), i.InPrompt)
 	if i.NotSentReason != "" {

@@ -48,6 +48,7 @@ func (h *History) view(index, place int) protocol.ContextItem {
 	c, about, reason := h.Item(place), h.describe(place), h.NotSent(place)
 	v := protocol.ContextItem{
 		Index: index, ID: about.id, Category: about.category, Preview: about.preview,
+		LongPreview: about.longPreview,
 		Included: !c.visibility.excluded, InPrompt: reason == "", NotSentReason: reason,
 		ContextItemMarks: c.visibility.shown(), Superseded: h.isSuperseded(place),
 		Tokens: about.price(h.Scale()), Bytes: about.bytes,

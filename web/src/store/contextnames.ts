@@ -1,34 +1,50 @@
-// Names and reasons of context items as people read them.
+// Words for context items. They are those of the terminal and of docs/context.md; a test compares them.
 
-import type { ContextCategory } from "../wire/types.ts";
+import type { ContextCategory, ContextItem, NotSentReason } from "../wire/types.ts";
 
-/** categoryNames are the categories of items as people read them. */
-export const categoryNames: Record<ContextCategory, string> = {
-	userInstructions: "Instructions",
-	environmentContext: "Environment",
-	developerMessage: "Notices",
-	userMessage: "You",
-	assistantMessage: "Agent",
-	reasoning: "Reasoning",
-	toolCall: "Tool calls",
-	toolOutput: "Tool outputs",
-	toolDefinition: "Tool definitions",
-	summary: "Summaries",
-	other: "Other",
+/** categoryWords are the categories of items as people read them. */
+export const categoryWords: Record<ContextCategory, string> = {
+	userInstructions: "instructions",
+	environmentContext: "environment",
+	developerMessage: "notice",
+	userMessage: "user",
+	assistantMessage: "agent",
+	reasoning: "reasoning",
+	toolCall: "tool call",
+	toolOutput: "tool output",
+	toolDefinition: "tool definition",
+	summary: "summary",
+	other: "other",
 };
 
-/** reasons explain why an item is not in the next request. */
-export const reasons: Record<string, string> = {
-	excluded: "You excluded it.",
-	callNotSent: "Its tool call is not sent.",
-	answerNotSent: "It is reasoning, and the answer that it belongs to is not sent.",
-	notTakenBack: "The provider does not accept reasoning back.",
-	refused: "It is encrypted, and its provider could not read it.",
-	replaced: "It is encrypted reasoning with a replaced text.",
-	otherModel: "It is reasoning of another model.",
-	otherProvider: "Only another provider can read it.",
-	otherApi: "The API in use cannot send it.",
-	compactionSent: "An encrypted compaction replaces it.",
-	originalsSent: "The items that it summarizes are sent.",
-	unreadable: "It cannot be decoded.",
+/** reasonWords say why an item is not in the next request. */
+export const reasonWords: Record<NotSentReason, string> = {
+	excluded: "excluded",
+	callNotSent: "its call is not sent",
+	answerNotSent: "its answer was cut or is not sent",
+	notTakenBack: "its provider takes none back",
+	refused: "its provider could not read it",
+	replaced: "encrypted, with a replaced text",
+	otherModel: "of another model",
+	otherProvider: "of another provider",
+	otherApi: "not for this API",
+	compactionSent: "a compaction is sent instead",
+	originalsSent: "its originals are sent",
+	unreadable: "unreadable",
 };
+
+/** categoryName returns the words of a category as a label. */
+export const categoryName = (category: ContextCategory): string => {
+	const words = categoryWords[category] ?? category;
+	return words[0]!.toUpperCase() + words.slice(1);
+};
+
+/** sentState returns "", "excluded", or "not sent" with the reason. */
+export function sentState(item: ContextItem): string {
+	if (!item.included) return "excluded";
+	if (item.inPrompt) return "";
+	return item.notSentReason ? `not sent: ${reasonWords[item.notSentReason]}` : "not sent";
+}
+
+/** lineOf returns the longest preview of an item. */
+export const lineOf = (item: ContextItem): string => item.longPreview ?? item.preview;
