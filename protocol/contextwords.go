@@ -28,25 +28,25 @@ func (c ContextCategory) Words() string {
 func (r NotSentReason) Words() string {
 	switch r {
 	case NotSentCallNotSent:
-		return "its call is not sent"
+		return "call not sent"
 	case NotSentAnswerNotSent:
-		return "its answer was cut or is not sent"
+		return "no answer"
 	case NotSentNotTakenBack:
-		return "its provider takes none back"
+		return "not accepted back"
 	case NotSentRefused:
-		return "its provider could not read it"
+		return "refused"
 	case NotSentReplaced:
-		return "encrypted, with a replaced text"
+		return "text replaced"
 	case NotSentOtherModel:
-		return "of another model"
+		return "other model"
 	case NotSentOtherProvider:
-		return "of another provider"
+		return "other provider"
 	case NotSentOtherAPI:
-		return "not for this API"
+		return "other API"
 	case NotSentCompactionSent:
-		return "a compaction is sent instead"
+		return "compacted"
 	case NotSentOriginalsSent:
-		return "its originals are sent"
+		return "originals sent"
 	case NotSentExcluded, NotSentUnreadable:
 	}
 	return string(r)

@@ -20,16 +20,16 @@ export const categoryWords: Record<ContextCategory, string> = {
 /** reasonWords say why an item is not in the next request. */
 export const reasonWords: Record<NotSentReason, string> = {
 	excluded: "excluded",
-	callNotSent: "its call is not sent",
-	answerNotSent: "its answer was cut or is not sent",
-	notTakenBack: "its provider takes none back",
-	refused: "its provider could not read it",
-	replaced: "encrypted, with a replaced text",
-	otherModel: "of another model",
-	otherProvider: "of another provider",
-	otherApi: "not for this API",
-	compactionSent: "a compaction is sent instead",
-	originalsSent: "its originals are sent",
+	callNotSent: "call not sent",
+	answerNotSent: "no answer",
+	notTakenBack: "not accepted back",
+	refused: "refused",
+	replaced: "text replaced",
+	otherModel: "other model",
+	otherProvider: "other provider",
+	otherApi: "other API",
+	compactionSent: "compacted",
+	originalsSent: "originals sent",
 	unreadable: "unreadable",
 };
 
