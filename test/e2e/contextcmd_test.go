@@ -16,7 +16,7 @@ import (
 )
 
 // tokensInRow match the tokens, and itsAge the age, in the row of an item.
-var tokensInRow, ageInRow = regexp.MustCompile(`^(\d+ r[\d.]+ \w+) [\d,]+`), regexp.MustCompile(` \d+s `)
+var tokensInRow, ageInRow = regexp.MustCompile(`^(\d+ r[\d.]+ [a-z ]+) [\d,]+`), regexp.MustCompile(` \d+s `)
 
 // rowsOf returns the lines with single spaces, without prices and ages.
 func rowsOf(out string) (rows []string) {
@@ -49,9 +49,9 @@ func TestContextListReadsReferenceThreads(t *testing.T) {
 		"index id category tokens state preview", // the start of a turn is not known
 		"0 r1 environment N cwd /project",
 		"1 r3 user N list the files",
-		"2 r6 reasoning N not sent: no answer Listing",
+		"2 r6 reasoning N not sent: other API Listing",
 		"3 r7 tool call N ls",
-		"4 r8 tool output N ls → README.md…",
+		"4 r8 tool output N ls → README.md and many other files, one afte…",
 		"5 r10 agent N There is README.md.",
 		"",
 		"category items tokens sent share of request",

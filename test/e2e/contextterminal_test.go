@@ -2,6 +2,8 @@ package e2e
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
 	"regexp"
 	"strconv"
 	"strings"
@@ -40,7 +42,7 @@ func TestContextEditorAppliesPlan(t *testing.T) {
 	p.press("u")
 	p.await("Undone: ")
 	p.press("Escape", "?") // the terminal sends them as one key
-	p.await("The list", "all planned changes as one edit")
+	p.await("The list", "sort: by turn, by price")
 	p.press("q")
 	p.await("item 6 of 6")
 	p.press("q")
@@ -239,5 +241,59 @@ func TestContextEditorOfLongThread(t *testing.T) {
 	p.press("Home")
 	p.await("item 1 of ", "> [x]")
 	p.press("q", "y")
+	p.awaitEnd(0)
+}
+
+// TestContextEditorChangesTheWholeContext sorts, replaces a text in the user's editor, trims and compacts with a draft,
+// each after its price, and undoes it.
+func TestContextEditorChangesTheWholeContext(t *testing.T) {
+	t.Parallel()
+	home := t.TempDir()
+	c := apptest.StartOffline(t, home)
+	id := c.StartTrusted()
+	c.Turn(id, "run: echo the words of the first turn")
+	c.Turn(id, "run: echo the words of the second turn")
+	c.Close()
+	editor := filepath.Join(t.TempDir(), "editor")
+	require.NoError(t, os.WriteFile(editor, []byte("#!/bin/sh\necho rewritten by the editor > \"$1\"\n"), 0o700))
+	p := startPane(t, home, 110, 30, []string{"EDITOR=" + editor}, "context", "edit", id)
+	p.await("Turn 1  ", "Turn 2  ", "> [x]    environment")
+	p.press("s")
+	p.await("Sorted by price.")
+	p.press("s", "s")
+	p.await("Sorted by turn.", "Turn 1  ")
+
+	p.press("Home", "Down", "Down", "Down", "R")
+	p.await(">", "* R tool output", "Plan of 1 change: ", "leave the cache")
+	p.press("a")
+	p.await("replace  1 item", "The plan becomes one edit.")
+	p.press("Enter")
+	p.await("Applied the plan to 1 item.", "→ rewritten by the editor")
+
+	p.press("T")
+	p.await("Turns to keep: 2_")
+	p.press("BSpace", "1", "Enter")
+	p.await("Trim the context to the last 1 turn?", "1 turn with ", "tokens fewer", "Enter trims")
+	p.press("Enter")
+	p.await("Trimmed to the last 1 turn. u undoes it.")
+	require.NotContains(t, p.screen(), "user         run: echo the words of the first turn")
+	p.press("u")
+	p.await("Undone: trim", "user         run: echo the words of the first turn")
+
+	p.press("C")
+	p.await("The compaction replaces ", "The next request has ", "Summary:", "e edits the summary")
+	p.press("e")
+	p.await("Summary:", "rewritten by the editor")
+	p.press("Escape")
+	p.await("item ")
+	p.press("C")
+	p.await("The compaction replaces ")
+	p.press("Enter")
+	p.await("Compacted the context. u undoes it.", "summary")
+	p.press("u")
+	p.await("Undone: compact")
+	p.press("S")
+	p.await("uggestions")
+	p.press("q", "q")
 	p.awaitEnd(0)
 }

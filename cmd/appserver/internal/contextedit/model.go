@@ -58,17 +58,17 @@ type Model struct {
 	question    question
 	suggestions suggestions
 	draft       *protocol.ThreadCompactProposeResponse
-	screen    screen
-	pager     pager
-	details   protocol.ContextReadItemResponse
-	original  bool // the details show the original instead of the sent text
-	status    string
-	running   bool
-	queue     []func() Command
-	edits     int  // running and waiting edits
-	leaving   bool // the editor quits after the last of them
-	quit      bool
-	err       error
+	screen      screen
+	pager       pager
+	details     protocol.ContextReadItemResponse
+	original    bool // the details show the original instead of the sent text
+	status      string
+	running     bool
+	queue       []func() Command
+	edits       int  // running and waiting edits
+	leaving     bool // the editor quits after the last of them
+	quit        bool
+	err         error
 }
 
 // New returns an editor without a list, and the command that reads it.

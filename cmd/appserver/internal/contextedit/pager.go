@@ -176,9 +176,9 @@ const helpText = `The list
   Space                      exclude, or include again
   d, Delete                  delete; undo brings the item back
   p                          pin, or unpin
-  t                          write a note, which the model never receives; empty: remove it
-  R                          replace the text of an output or of reasoning, in $EDITOR
-  v                          begin or end a range; Space, d, p and t change all of it
+  t                          a note, which the model never gets; empty: none
+  R                          replace the text of an output or of reasoning
+  v                          begin or end a range for Space, d, p and t
   Enter                      the whole text of the item
   s                          sort: by turn, by price, newest first
 Categories
