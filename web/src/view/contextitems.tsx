@@ -46,9 +46,10 @@ export function ContextItems({ store, s }: { store: ThreadStore; s: Selection })
 			<div class="segments views" role="group" aria-label="View">
 				<button type="button" aria-pressed={view === "list"} onClick={() => (contextView.value = "list")}>List</button>
 				<button type="button" aria-pressed={view === "map"} onClick={() => (contextView.value = "map")}>Map</button>
+				{view === "list" && <Order />}
 				<span class="spacer" />
 				<SuggestionsToggle store={store} />
-				{view === "map" ? <Arrangement /> : <Order />}
+				{view === "map" && <Arrangement />}
 			</div>
 			<Suggestions store={store} selection={s} />
 			{!store.context.loaded.value ? <p class="hint">Loading…</p>

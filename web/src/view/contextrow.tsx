@@ -82,7 +82,8 @@ function ItemRow({ row, store, s, first, onFocus }: RowProps & { row: ListedItem
 			<span role="gridcell" class="cell-main">
 				<span class={`category cat-${item.category}`}><i aria-hidden="true" />{categoryName(item.category)}
 					{turn > 0 && <span class="faint"> turn {turn}</span>}</span>
-				{match ? <Snippet match={match} /> : <span class="preview" title={line}>{line}</span>}
+				{match ? <Snippet match={match} /> : <span class="preview" title={line}>{item.longPreview
+					? <><span class="short">{visible(item.preview)}</span><span class="long">{line}</span></> : line}</span>}
 				<span class="badges">
 					{Object.keys(change).length > 0 && <span class="badge plan">{planText(change)}</span>}
 					{state && <span class="badge off">{state}</span>}
