@@ -152,7 +152,8 @@ func TestRowsStayOneSafeLine(t *testing.T) {
 	checkLine(t, lines.Short, previewLength)
 	checkLine(t, lines.Long, longLength)
 	checkLine(t, lines.Printed, longLength)
-	for _, body := range []string{"\x00\xff\x1b]0;title\x07\u202eabc", strings.Repeat("\u202e\x1b[2J word\r\n", 1<<16), family + flag + accents} {
+	for _, body := range []string{"\x00\xff\x1b]0;title\x07\u202eabc",
+		strings.Repeat("\u202e\x1b[2J word\r\n", 1<<16), family + flag + accents} {
 		out := protocol.ResponseItem{ResponseItemVariant: &protocol.FunctionCallOutput{
 			CallID: "1", Output: protocol.ToolOutput{Text: "Exit code: 0\nWall time: 0.0 seconds\nOutput:\n" + body}}}
 		of := itemLines(out, lines.Printed)
@@ -178,7 +179,8 @@ func FuzzItemLines(f *testing.F) {
 	f.Add("*** Begin Patch\n*** Add File: \u202e", "Wall time: \nOutput:")
 	f.Fuzz(func(t *testing.T, arguments, output string) {
 		for _, tool := range []string{"shell", "write_stdin", "mcp__a__b"} {
-			lines := itemLines(protocol.ResponseItem{ResponseItemVariant: &protocol.FunctionCall{Name: tool, Arguments: arguments}}, "")
+			lines := itemLines(protocol.ResponseItem{
+				ResponseItemVariant: &protocol.FunctionCall{Name: tool, Arguments: arguments}}, "")
 			of := itemLines(protocol.ResponseItem{ResponseItemVariant: &protocol.FunctionCallOutput{
 				Output: protocol.ToolOutput{Text: output}}}, lines.Printed)
 			for _, line := range []history.Lines{lines, of} {
@@ -192,7 +194,8 @@ func FuzzItemLines(f *testing.F) {
 // BenchmarkItemLines describes a call and its output.
 func BenchmarkItemLines(b *testing.B) {
 	for name, script := range map[string]string{"command": "go test ./core/...", "read": "sed -n '1,40p' core/a.go"} {
-		call := protocol.ResponseItem{ResponseItemVariant: &protocol.FunctionCall{Name: "shell", Arguments: `{"command":"` + script + `"}`}}
+		call := protocol.ResponseItem{ResponseItemVariant: &protocol.FunctionCall{
+			Name: "shell", Arguments: `{"command":"` + script + `"}`}}
 		out := protocol.ResponseItem{ResponseItemVariant: &protocol.FunctionCallOutput{Output: protocol.ToolOutput{
 			Text: "Exit code: 0\nWall time: 0.0 seconds\nOutput:\n" + strings.Repeat("a line of output\n", 500)}}}
 		b.Run(name, func(b *testing.B) {

@@ -13,7 +13,7 @@ import (
 // TestWordsOfContextItemsAreThoseOfTheServer holds the words of the page and of the documentation to those that the
 // commands print.
 func TestWordsOfContextItemsAreThoseOfTheServer(t *testing.T) {
-	page, docs := readText(t, "src/store/contextnames.ts"), readText(t, "../docs/context.md")
+	page, docs := readText(t, "src/wire/contextwords.ts"), readText(t, "../docs/context.md")
 	for _, c := range protocol.ContextCategories() {
 		require.NotEmpty(t, c.Words())
 		require.Contains(t, page, fmt.Sprintf("\t%s: %q,\n", c, c.Words()))

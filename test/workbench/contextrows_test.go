@@ -118,8 +118,8 @@ func TestContextRowsUseTheWidth(t *testing.T) {
 	w.requireNoProblems()
 }
 
-// TestHalfAnswersSayThatTheyAreNotSent cuts answers by a message and by Stop. What is left of them is not sent, and says
-// why, in the conversation and in the list, whose rows are not ticked.
+// TestHalfAnswersSayThatTheyAreNotSent cuts answers by a message and by Stop. Their parts say that they are not sent,
+// and why. The rows of the list that are not sent have no tick.
 func TestHalfAnswersSayThatTheyAreNotSent(t *testing.T) {
 	deltas := make([]string, 3000)
 	for i := range deltas {

@@ -18,7 +18,7 @@ import (
 // is searched for the cause of a failure, in bytes.
 const tellingScan = 8 << 10
 
-// Telling returns what an item says, for lists: its text from the first telling line on. subject is the script of a
+// Telling returns the text of an item for lists, from its first telling line on. subject is the script of a
 // command that the user ran, and "" for other items. The text of a call is "". Both may have several lines and any
 // characters.
 func Telling(item protocol.ResponseItem) (subject, text string) {
@@ -191,7 +191,7 @@ func tellingOther(v *protocol.Unknown) string {
 	return string(v.Raw)
 }
 
-// searchedFor returns what a web search looked for: its queries, the page that it opened, or a pattern in a page.
+// searchedFor returns the subject of a web search: its query, the page that it opened, or a pattern in a page.
 func searchedFor(get func(path string) string) string {
 	url, wanted := get("action.url"), get("action.pattern")
 	switch {

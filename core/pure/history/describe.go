@@ -66,7 +66,8 @@ func (h *History) newDescription(place int) (about *description, text string) {
 	lines := h.linesOf(c, item, sent.text)
 	about = &description{
 		category: category, row: uint8(slices.Index(protocol.ContextCategories(), category)),
-		preview: lines.Short, longPreview: lines.Long, printed: lines.Printed, id: c.ID(), tool: toolName(item), itemID: shownID(item),
+		preview: lines.Short, longPreview: lines.Long, printed: lines.Printed,
+		id: c.ID(), tool: toolName(item), itemID: shownID(item),
 		bytes: int64(len(sent.text)), tokens: LatinTokens(sent.frameTokens()),
 	}
 	if c.price > 0 && c.native {

@@ -3,7 +3,7 @@
 import * as vscode from "vscode";
 import type { ContextItem } from "../../../schema/ts/index.ts";
 import { count, plural, visible } from "../../../web/src/lib/format.ts";
-import { categoryWords } from "../../../web/src/store/contextnames.ts";
+import { categoryWords } from "../../../web/src/wire/contextwords.ts";
 import { find, type Found } from "./exclude.ts";
 import { CallError } from "./rpc.ts";
 import type { Session } from "./session.ts";

@@ -1,7 +1,7 @@
 // The search in the whole texts of the context, and the filter by category.
 
 import { computed, effect, signal } from "@preact/signals";
-import { lineOf } from "./contextnames.ts";
+import { lineOf } from "../wire/contextwords.ts";
 import type { ContextCategory, ContextItem, ContextMatch } from "../wire/types.ts";
 import { Delay } from "../lib/delay.ts";
 import type { ContextList } from "./context.ts";

@@ -28,7 +28,9 @@ export interface ItemRow {
 export type ListOrder = "turn" | "price" | "age";
 
 /** listOrders are the orders, and their names. */
-export const listOrders: readonly [ListOrder, string][] = [["turn", "by turn"], ["price", "by price"], ["age", "newest first"]];
+export const listOrders: readonly [ListOrder, string][] = [
+	["turn", "by turn"], ["price", "by price"], ["age", "newest first"],
+];
 
 /** rowsOf returns the rows of items in an order. */
 export function rowsOf(

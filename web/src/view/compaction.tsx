@@ -1,7 +1,7 @@
 // The dialog that compacts the context: at once, or by a draft whose summary is edited beside its losses.
 
 import { useEffect, useRef, useState } from "preact/hooks";
-import { categoryName, lineOf } from "../store/contextnames.ts";
+import { categoryName, lineOf } from "../wire/contextwords.ts";
 import { CompactionDraft, type Strategy } from "../store/compaction.ts";
 import type { ThreadStore } from "../store/thread.ts";
 import { draftReport } from "../store/losses.ts";

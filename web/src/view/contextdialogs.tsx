@@ -1,7 +1,7 @@
 // Dialogs that edit the context.
 
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
-import { categoryName } from "../store/contextnames.ts";
+import { categoryName } from "../wire/contextwords.ts";
 import { lastTurn } from "../store/reverts.ts";
 import type { ThreadStore } from "../store/thread.ts";
 import { count, plural } from "../lib/format.ts";

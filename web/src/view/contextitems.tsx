@@ -3,8 +3,10 @@
 import { computed } from "@preact/signals";
 import { useEffect, useLayoutEffect, useMemo, useRef } from "preact/hooks";
 import type { RefObject } from "preact";
-import { categoryName } from "../store/contextnames.ts";
-import { listOrders, removedKey, removedRows, rowsOf, turnNumbers, type ContextRow, type ListOrder } from "../store/contextrows.ts";
+import { categoryName } from "../wire/contextwords.ts";
+import {
+	listOrders, removedKey, removedRows, rowsOf, turnNumbers, type ContextRow, type ListOrder,
+} from "../store/contextrows.ts";
 import { contextView, listOrder, sortList } from "../store/panels.ts";
 import { reveal } from "../store/reveal.ts";
 import type { ThreadStore } from "../store/thread.ts";
@@ -24,7 +26,8 @@ export function ContextItems({ store, s }: { store: ThreadStore; s: Selection })
 	const find = useRef<HTMLInputElement>(null);
 	const turns = useMemo(() => computed(() => turnNumbers(store.context.items.value)), [store]);
 	const rows = useMemo(() => computed(() =>
-		[...rowsOf(s.find.items.value, turns.value, listOrder.value), ...removedRows(s.find.removed.value, s.find.removedCount.value)]),
+		[...rowsOf(s.find.items.value, turns.value, listOrder.value),
+			...removedRows(s.find.removed.value, s.find.removedCount.value)]),
 			[store]);
 	const list = rows.value;
 	const view = contextView.value;

@@ -1,6 +1,6 @@
 // The rows of the list of context items.
 
-import { categoryName, lineOf, sentState } from "../store/contextnames.ts";
+import { categoryName, lineOf, sentState } from "../wire/contextwords.ts";
 import type { ContextRow, ItemRow as ListedItem } from "../store/contextrows.ts";
 import type { Change } from "../store/plan.ts";
 import { reasonNames } from "../store/suggestions.ts";
@@ -76,7 +76,8 @@ function ItemRow({ row, store, s, first, onFocus }: RowProps & { row: ListedItem
 			tabIndex={focused ? 0 : -1} onFocus={() => (s.focus.value = item.id)}
 			onClick={(e) => onFocus(item.id, e.shiftKey)}>
 			<span role="gridcell" class="cell-check">
-				<Check state={included && !unsendable ? "true" : "false"} label={`${unsendable ? state : "Include"}: ${visible(item.preview)}`}
+				<Check state={included && !unsendable ? "true" : "false"}
+					label={`${unsendable ? state : "Include"}: ${visible(item.preview)}`}
 					locked={unsendable} onClick={() => void store.plan.change([item.id], { included: !included })} />
 			</span>
 			<span role="gridcell" class="cell-main">

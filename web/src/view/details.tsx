@@ -2,7 +2,7 @@
 
 import { useEffect, useState } from "preact/hooks";
 import { replaceable } from "../store/context.ts";
-import { sentState } from "../store/contextnames.ts";
+import { sentState } from "../wire/contextwords.ts";
 import type { EditPlan } from "../store/plan.ts";
 import type { ThreadStore } from "../store/thread.ts";
 import { attempt } from "../store/app.ts";

@@ -1,6 +1,6 @@
 // How full the context is, and by what.
 
-import { categoryName } from "../store/contextnames.ts";
+import { categoryName } from "../wire/contextwords.ts";
 import type { ThreadStore } from "../store/thread.ts";
 import { count, percent, short } from "../lib/format.ts";
 import { highShare, windowOf } from "../lib/window.ts";

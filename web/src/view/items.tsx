@@ -2,7 +2,7 @@
 
 import type { ComponentChildren } from "preact";
 import { fork } from "../store/app.ts";
-import { sentState } from "../store/contextnames.ts";
+import { sentState } from "../wire/contextwords.ts";
 import { cutBy } from "../store/halfanswers.ts";
 import type { Entry } from "../store/timeline.ts";
 import type { ThreadStore } from "../store/thread.ts";

@@ -1,7 +1,7 @@
 // The map of the context: every item as a rectangle, as large as its price. Dragging selects items.
 
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
-import { categoryName, categoryWords, sentState } from "../store/contextnames.ts";
+import { categoryName, categoryWords, sentState } from "../wire/contextwords.ts";
 import { mapOrder, type MapOrder } from "../store/panels.ts";
 import type { ThreadStore } from "../store/thread.ts";
 import { strip, treemap, type Group, type GroupTile, type Tile } from "../lib/maplayout.ts";
@@ -143,7 +143,8 @@ function legend(by: MapOrder): string {
 function describe(item: ContextItem, turns: ReadonlyMap<string, number>): string {
 	const turn = item.turnId ? `turn ${turns.get(item.turnId) ?? "?"} · ` : "";
 	const state = sentState(item);
-	return `${turn}${categoryWords[item.category]} · ${count(item.tokens)} tokens · ${state && `${state} · `}${visible(item.preview)}`;
+	const facts = [categoryWords[item.category], `${count(item.tokens)} tokens`, state, visible(item.preview)];
+	return turn + facts.filter(Boolean).join(" · ");
 }
 
 function Actions({ store, s, showInList }: { store: ThreadStore; s: Selection; showInList(id: string): void }) {

@@ -1,6 +1,6 @@
 // The rows of items that a search found although they are not in the list any more.
 
-import { categoryName } from "../store/contextnames.ts";
+import { categoryName } from "../wire/contextwords.ts";
 import type { RemovedRow } from "../store/contextrows.ts";
 import type { ThreadStore } from "../store/thread.ts";
 import { Icon } from "../lib/icons.tsx";

@@ -128,5 +128,6 @@ func (m *Model) viewHeading(h *heading) Line {
 		name += "  " + termtext.Escape(h.text)
 	}
 	rest := m.size.Columns - tokensWidth
-	return Line{{termtext.FirstColumns(name, rest-1), rest, Bold}, {termtext.Padded(tokens, tokensWidth, true), tokensWidth, Dim}}
+	return Line{{termtext.FirstColumns(name, rest-1), rest, Bold},
+		{termtext.Padded(tokens, tokensWidth, true), tokensWidth, Dim}}
 }

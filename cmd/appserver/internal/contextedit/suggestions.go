@@ -7,7 +7,7 @@ import (
 	"appserver/protocol"
 )
 
-// suggestions are what the next requests can do without.
+// suggestions has the suggestions of the server, and those that the user chose.
 type suggestions struct {
 	list   []protocol.ContextSuggestion
 	chosen map[string]bool // by the ids of suggestions
@@ -108,7 +108,8 @@ func (m *Model) priceSuggestions() {
 		return
 	}
 	m.priceThenAsk(edits, func(p *protocol.ContextPreviewResponse) question {
-		lines := []string{fmt.Sprintf("Apply %s for %s?", termtext.Counted(count, "suggestion"), termtext.Counted(items, "item")), ""}
+		lines := []string{fmt.Sprintf("Apply %s for %s?", termtext.Counted(count, "suggestion"),
+			termtext.Counted(items, "item")), ""}
 		return question{title: "Suggestions", keys: "Enter applies  Esc returns",
 			lines: append(append(lines, priceText(p)...), "", "They become one edit. u undoes it."), do: func() {
 				m.status = "Applying the suggestions …"

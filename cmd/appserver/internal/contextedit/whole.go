@@ -83,7 +83,8 @@ func (m *Model) takeQuestion(r questionPriced) {
 
 // priceText returns the price of a change and its warnings, as lines of a question.
 func priceText(p *protocol.ContextPreviewResponse) []string {
-	lines := append(priceOf(p), fmt.Sprintf("The next request has %s.", termtext.Counted(int(p.After.PromptTokens), "token")))
+	lines := append(priceOf(p), fmt.Sprintf("The next request has %s.",
+		termtext.Counted(int(p.After.PromptTokens), "token")))
 	for _, w := range p.Warnings {
 		lines = append(lines, "Warning: "+termtext.Plain(w))
 	}

@@ -1,6 +1,6 @@
 // Words for context items. They are those of the terminal and of docs/context.md; a test compares them.
 
-import type { ContextCategory, ContextItem, NotSentReason } from "../wire/types.ts";
+import type { ContextCategory, ContextItem, NotSentReason } from "./types.ts";
 
 /** categoryWords are the categories of items as people read them. */
 export const categoryWords: Record<ContextCategory, string> = {
