@@ -35,7 +35,7 @@ type Span struct {
 
 // Title returns the first line of the request. Secrets must be redacted before, because the title is
 // truncated.
-func (s Span) Title() string { return preview(s.Request) }
+func (s Span) Title() string { return preview(s.Request, previewLength) }
 
 // Remembered ends a Remember.
 type Remembered struct {

@@ -45,7 +45,7 @@ func TestPreview(t *testing.T) {
 		{"huge", strings.Repeat("word ", 1<<20), strings.Repeat("word ", 15) + "word…"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			require.Equal(t, tt.want, preview(tt.text))
+			require.Equal(t, tt.want, preview(tt.text, previewLength))
 		})
 	}
 }
@@ -66,7 +66,7 @@ func FuzzPreview(f *testing.F) {
 }
 
 func checkPreview(t *testing.T, text string) {
-	got := preview(text)
+	got := preview(text, previewLength)
 	require.True(t, utf8.ValidString(got), "%q", got)
 	require.False(t, strings.ContainsFunc(got, func(r rune) bool {
 		return unicode.IsControl(r) || unicode.IsSpace(r) && r != ' '

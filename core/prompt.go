@@ -109,7 +109,7 @@ func (t *Thread) PromptTokens() int64 { return t.contextUsage().PromptTokens }
 // setOptions sets the options of the thread and of its history.
 func (t *Thread) setOptions(o Options) {
 	t.options = o
-	t.context.Configure(history.Options{Tokenizer: o.Tokens, Preview: preview, ShowsCall: func(tool string) bool {
+	t.context.Configure(history.Options{Tokenizer: o.Tokens, Preview: itemLines, ShowsCall: func(tool string) bool {
 		return toolspec.IsShell(tool) || tool == toolspec.ApplyPatch
 	}})
 }

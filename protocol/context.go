@@ -10,8 +10,10 @@ type ContextItem struct {
 	// ID never changes: r<ordinal of its line>, or r<ordinal>.<k> within a compacted line.
 	ID       string          `json:"id"`
 	Category ContextCategory `json:"category"`
-	// Preview is one line of at most 80 graphemes.
+	// Preview is one line of at most 80 graphemes: what the item is, and its first telling text.
 	Preview string `json:"preview"`
+	// LongPreview is the same line with at most 160 graphemes. It is absent if Preview has all of it.
+	LongPreview string `json:"longPreview,omitempty"`
 	// Included is false if the user excluded the item.
 	Included bool `json:"included"`
 	// InPrompt reports whether the next request has the item. It lacks excluded items, the outputs
@@ -39,6 +41,9 @@ func (i *ContextItem) append(b []byte) []byte {
 	b = AppendString(append(b, `,"id":`...), i.ID)
 	b = AppendString(append(b, `,"category":`...), string(i.Category))
 	b = AppendString(append(b, `,"preview":`...), i.Preview)
+	if i.LongPreview != "" {
+		b = AppendString(append(b, `,"longPreview":`...), i.LongPreview)
+	}
 	b = strconv.AppendBool(append(b, `,"included":`...), i.Included)
 	b = strconv.AppendBool(append(b, `,"inPrompt":`...), i.InPrompt)
 	if i.NotSentReason != "" {
@@ -55,6 +60,19 @@ func (i *ContextItem) append(b []byte) []byte {
 	b = appendText(append(b, `,"callId":`...), i.CallID)
 	b = appendText(append(b, `,"toolName":`...), i.ToolName)
 	return append(b, '}')
+}
+
+// SentState returns the state of the item as people read it: "", "excluded", or "not sent: " and the reason.
+func (i *ContextItem) SentState() string {
+	switch {
+	case !i.Included:
+		return string(NotSentExcluded)
+	case i.InPrompt:
+		return ""
+	case i.NotSentReason == "":
+		return "not sent"
+	}
+	return "not sent: " + i.NotSentReason.Words()
 }
 
 // NotSentReason is the reason for which a ContextItem is not in the prompt.
@@ -99,6 +117,34 @@ func NotSentReasons() []NotSentReason {
 	}
 }
 
+// Words returns the reason as people read it behind "not sent: ".
+func (r NotSentReason) Words() string {
+	switch r {
+	case NotSentCallNotSent:
+		return "call not sent"
+	case NotSentAnswerNotSent:
+		return "no answer"
+	case NotSentNotTakenBack:
+		return "not accepted back"
+	case NotSentRefused:
+		return "refused"
+	case NotSentReplaced:
+		return "text replaced"
+	case NotSentOtherModel:
+		return "other model"
+	case NotSentOtherProvider:
+		return "other provider"
+	case NotSentOtherAPI:
+		return "other API"
+	case NotSentCompactionSent:
+		return "compacted"
+	case NotSentOriginalsSent:
+		return "originals sent"
+	case NotSentExcluded, NotSentUnreadable:
+	}
+	return string(r)
+}
+
 // ContextCategory is the kind of a ContextItem. In params, snake_case and PascalCase are accepted
 // as well.
 type ContextCategory string
@@ -125,6 +171,30 @@ func ContextCategories() []ContextCategory {
 		CategoryAssistantMessage,
 		CategoryReasoning, CategoryToolCall, CategoryToolOutput, CategoryToolDefinition, CategorySummary, CategoryOther,
 	}
+}
+
+// Words returns the category as people read it, for one item. All front ends use these words.
+func (c ContextCategory) Words() string {
+	switch c {
+	case CategoryUserInstructions:
+		return "instructions"
+	case CategoryEnvironmentContext:
+		return "environment"
+	case CategoryDeveloperMessage:
+		return "notice"
+	case CategoryUserMessage:
+		return "user"
+	case CategoryAssistantMessage:
+		return "agent"
+	case CategoryToolCall:
+		return "tool call"
+	case CategoryToolOutput:
+		return "tool output"
+	case CategoryToolDefinition:
+		return "tool definition"
+	case CategoryReasoning, CategorySummary, CategoryOther:
+	}
+	return string(c)
 }
 
 // ContextCategoryOf returns the category of a word in camelCase, snake_case or PascalCase.

@@ -16,7 +16,7 @@ const (
 func sizeOf(items []ContextItem) int {
 	n := 2 * itemSize
 	for i := range items {
-		n += itemSize + len(items[i].Preview) + items[i].marksSize()
+		n += itemSize + len(items[i].Preview) + len(items[i].LongPreview) + items[i].marksSize()
 	}
 	return n
 }

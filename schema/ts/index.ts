@@ -902,8 +902,10 @@ export interface ContextItem {
   /** id never changes: r<ordinal of its line>, or r<ordinal>.<k> within a compacted line. */
   id: string;
   category: ContextCategory;
-  /** preview is one line of at most 80 graphemes. */
+  /** preview is one line of at most 80 graphemes: what the item is, and its first telling text. */
   preview: string;
+  /** longPreview is the same line with at most 160 graphemes. It is absent if preview has all of it. */
+  longPreview?: string;
   /** included is false if the user excluded the item. */
   included: boolean;
   /** inPrompt reports whether the next request has the item. It lacks excluded items, the outputs of excluded calls, and items that only another model, provider or API can read. */

@@ -16,7 +16,7 @@ import (
 )
 
 // tokensInRow match the tokens, and itsAge the age, in the row of an item.
-var tokensInRow, ageInRow = regexp.MustCompile(`^(\d+ r[\d.]+ \w+) [\d,]+`), regexp.MustCompile(` \d+s `)
+var tokensInRow, ageInRow = regexp.MustCompile(`^(\d+ r[\d.]+ [a-z ]+) [\d,]+`), regexp.MustCompile(` \d+s `)
 
 // rowsOf returns the lines with single spaces, without prices and ages.
 func rowsOf(out string) (rows []string) {
@@ -47,12 +47,12 @@ func TestContextListReadsReferenceThreads(t *testing.T) {
 	out, _ := apptest.ContextCommand(t, home, 0, "list", apptest.LegacyID)
 	require.Equal(t, []string{
 		"index id category tokens state preview", // the start of a turn is not known
-		"0 r1 environmentContext N <environment_context> <cwd>/project</cwd> </envir…",
-		"1 r3 userMessage N list the files",
-		"2 r6 reasoning N not sent **Listing**",
-		`3 r7 toolCall N shell {"command":["ls"]}`,
-		`4 r8 toolOutput N {"output":"README.md and many other files, one af…`,
-		"5 r10 assistantMessage N There is README.md.",
+		"0 r1 environment N cwd /project",
+		"1 r3 user N list the files",
+		"2 r6 reasoning N not sent: other API Listing",
+		"3 r7 tool call N ls",
+		"4 r8 tool output N ls → README.md and many other files, one afte…",
+		"5 r10 agent N There is README.md.",
 		"",
 		"category items tokens sent share of request",
 	}, rowsOf(out)[:9])
@@ -184,7 +184,7 @@ func TestContextPruneDoesWhatPreviewShows(t *testing.T) {
 	args := []string{id, "--category", "tool_output,assistantMessage", "--category=Reasoning", "--keep-last", "1"}
 	before, _ := apptest.ContextCommand(t, home, 0, "list", id)
 	preview, _ := apptest.ContextCommand(t, home, 0, append([]string{"preview"}, args...)...)
-	require.Regexp(t, `^assistantMessage \d+ \d+ (\d+)$`, rowOf(t, preview, "assistantMessage"))
+	require.Regexp(t, `^agent \d+ \d+ (\d+)$`, rowOf(t, preview, "agent"))
 	require.Contains(t, preview, "Nothing was changed.")
 	require.Contains(t, preview, "Warning: ")
 	usage, _ := apptest.ContextCommand(t, home, 0, "usage", id)

@@ -44,7 +44,7 @@ func TestCompactionIsReviewed(t *testing.T) {
 	w.gone("dialog")
 	w.seeText(".summary li", "out.txt")
 	w.seeText(".context-item .badge", "pinned")
-	w.seeText(".context-item", "Exit code: 0")
+	w.seeText(".context-item", " → ")
 	w.requireNoProblems()
 }
 

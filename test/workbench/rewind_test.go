@@ -86,7 +86,7 @@ func TestRewindListsTurnsOfTheServer(t *testing.T) {
 	c.Call("thread/compact/start", apptest.Object{"threadId": thread, "strategy": "local"})
 	c.UntilMethod("turn/completed")
 	all := turnsOf(c, thread)
-	w.seeText(".chip", "Summaries")
+	w.seeText(".chip", "Summary")
 	eval[bool](w, `(document.querySelector(".composer textarea").focus(), true)`)
 	w.press(kb.Escape)
 	w.press(kb.Escape)

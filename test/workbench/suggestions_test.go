@@ -77,7 +77,7 @@ func TestSuggestionIsExplainedPlannedAndApplied(t *testing.T) {
 	w.seeText(".suggest-why", "Expected requestsabout 4")
 	w.await(`document.querySelector(".context-item.highlighted")?.textContent.includes("not used later")`)
 	w.accessible("suggestions")
-	w.clickIn(".suggest-why li button", "Exit code: 0")
+	w.clickIn(".suggest-why li button", " → ")
 	w.await(`document.activeElement.matches(".context-item.highlighted")`)
 	w.clickIn(suggestCards+" button", "Why")
 	w.gone(".suggest-why")

@@ -84,7 +84,7 @@ func tourActions() map[string]func(w *workbench, label []string) {
 			w.drag(".map-box", 0.5, 0.7, 0.5, 0.7)
 			w.seeText(".map-actions", "1 item")
 			w.clickIn(".map-actions button", label[1])
-			w.await(`document.activeElement.matches(".context-item") && document.activeElement.textContent.includes("Exit code: 0")`)
+			w.await(`document.activeElement.matches(".context-item") && document.activeElement.textContent.includes(" → ")`)
 		},
 		"Ask why it is sent": func(w *workbench, label []string) {
 			w.press("\r")

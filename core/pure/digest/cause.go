@@ -24,9 +24,12 @@ const traceback = "Traceback (most recent call last)"
 
 // causeIn returns the cause of a failure from the output that reports it: the last line of the first traceback, the
 // first line that reports an error, or else the last line. It is "" if the output has none.
-func causeIn(output string) string {
+func causeIn(output string) string { return causeOf(bodyOf(output), causeScan) }
+
+// causeOf does the same as causeIn, for the output of a command without its head. It searches scan bytes of each end.
+func causeOf(body string, scan int) string {
 	within, lastLine := false, ""
-	for line := range strings.Lines(searched(bodyOf(output))) {
+	for line := range strings.Lines(searched(body, scan)) {
 		plain := strings.TrimSpace(line)
 		switch {
 		case plain == "":
@@ -43,11 +46,11 @@ func causeIn(output string) string {
 }
 
 // searched returns the parts of a long text that are searched.
-func searched(text string) string {
-	if len(text) <= 2*causeScan {
+func searched(text string, scan int) string {
+	if len(text) <= 2*scan {
 		return text
 	}
-	return text[:causeScan] + "\n" + text[len(text)-causeScan:]
+	return text[:scan] + "\n" + text[len(text)-scan:]
 }
 
 // bodyOf returns the output of a command, without the lines that report its exit code.

@@ -13,7 +13,9 @@ import (
 type description struct {
 	category protocol.ContextCategory
 	row      uint8 // the index of category in protocol.ContextCategories
-	preview  string
+	// preview has at most 80 graphemes, longPreview more, or "" if the item has no more. printed is the subject of the
+	// output of a call.
+	preview, longPreview, printed string
 	// id names the item, tool the tool of a call. itemID is the id of the thread item that shows it.
 	id, tool, itemID string
 	bytes            int64
@@ -61,13 +63,15 @@ func (h *History) newDescription(place int) (about *description, text string) {
 	sent := contentOf(item)
 	typed := c.userItemID != ""
 	category := c.category(item, typed)
+	lines := h.linesOf(c, item, sent.text)
 	about = &description{
 		category: category, row: uint8(slices.Index(protocol.ContextCategories(), category)),
-		preview: h.preview(sent.text), id: c.ID(), tool: toolName(item), itemID: shownID(item),
+		preview: lines.Short, longPreview: lines.Long, printed: lines.Printed,
+		id: c.ID(), tool: toolName(item), itemID: shownID(item),
 		bytes: int64(len(sent.text)), tokens: LatinTokens(sent.frameTokens()),
 	}
 	if c.price > 0 && c.native {
-		about.preview = "[encrypted compaction]"
+		about.preview, about.longPreview = "[encrypted compaction]", ""
 	}
 	text = sent.text
 	if c.price > 0 && c.visibility.Text == nil {
@@ -77,9 +81,6 @@ func (h *History) newDescription(place int) (about *description, text string) {
 	for _, image := range sent.images {
 		about.bytes += int64(len(image.ImageURL))
 		about.images = true
-		if sent.text == "" {
-			about.preview = "[image]"
-		}
 	}
 	if c.decoded {
 		c.about = about
@@ -114,11 +115,24 @@ func (h *History) describeAll(places iter.Seq[int]) {
 	}
 }
 
-func (h *History) preview(text string) string {
+// Lines are the lines by which lists show an item.
+type Lines struct {
+	// Short is the line. Long has more of it, or is "" if there is no more.
+	Short, Long string
+	// Printed is the subject of the output of a call, or "".
+	Printed string
+}
+
+// linesOf returns the lines of an item. The description of a call has the subject of its output.
+func (h *History) linesOf(c *Item, item protocol.ResponseItem, text string) Lines {
 	if h.options.Preview == nil {
-		return text
+		return Lines{Short: text}
 	}
-	return h.options.Preview(text)
+	subject := ""
+	if c.role == output && c.pair != None {
+		subject = h.describe(int(c.pair)).printed
+	}
+	return h.options.Preview(item, subject)
 }
 
 // describeLimit bounds the items that are described in advance, in bytes. No model has a larger

@@ -8,6 +8,7 @@ import (
 
 	"appserver/core/pure/lineref"
 	"appserver/core/pure/snapshot"
+	"appserver/protocol"
 )
 
 // History is the input history of a thread's model: every item that ever joined it, in order, and
@@ -72,8 +73,8 @@ type Destination struct {
 type Options struct {
 	// Tokenizer counts tokens; nil counts one for every four bytes.
 	Tokenizer Tokenizer
-	// Preview returns a short line for a text.
-	Preview func(text string) string
+	// Preview returns the lines of an item. subject is the subject of the call of an output, or "".
+	Preview func(item protocol.ResponseItem, subject string) Lines
 	// ShowsCall reports whether a thread item with the id of the call shows a call of the tool.
 	ShowsCall func(tool string) bool
 }

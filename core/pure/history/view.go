@@ -48,7 +48,8 @@ func (h *History) view(index, place int) protocol.ContextItem {
 	c, about, reason := h.Item(place), h.describe(place), h.NotSent(place)
 	v := protocol.ContextItem{
 		Index: index, ID: about.id, Category: about.category, Preview: about.preview,
-		Included: !c.visibility.excluded, InPrompt: reason == "", NotSentReason: reason,
+		LongPreview: about.longPreview,
+		Included:    !c.visibility.excluded, InPrompt: reason == "", NotSentReason: reason,
 		ContextItemMarks: c.visibility.shown(), Superseded: h.isSuperseded(place),
 		Tokens: about.price(h.Scale()), Bytes: about.bytes,
 		TurnID: present(&c.turnID), CallID: present(&c.callID), ItemID: present(&about.itemID),

@@ -3,16 +3,10 @@
 import * as vscode from "vscode";
 import type { ContextItem } from "../../../schema/ts/index.ts";
 import { count, plural, visible } from "../../../web/src/lib/format.ts";
+import { categoryWords } from "../../../web/src/wire/contextwords.ts";
 import { find, type Found } from "./exclude.ts";
 import { CallError } from "./rpc.ts";
 import type { Session } from "./session.ts";
-
-const categoryNames: Readonly<Record<string, string>> = {
-	userInstructions: "instructions", environmentContext: "environment", developerMessage: "developer message",
-	userMessage: "user message", assistantMessage: "answer", reasoning: "reasoning", toolCall: "call",
-	toolOutput: "output", toolDefinition: "tool definition",
-	summary: "summary", other: "other",
-};
 
 interface Row extends vscode.QuickPickItem {
 	found: Found;
@@ -52,9 +46,9 @@ function rowOf(found: Found): Row {
 	const facts = [plural(item.tokens, "token"), match === "" ? "" : "has the text", reads ? readsText(item)
 		: "", item.pinned ? "pinned" : ""];
 	return {
-		label: `$(${icon}) ${plain(item.toolName ?? "")} ${categoryNames[item.category] ?? item.category}`,
-		description: facts.filter(Boolean).join(" · "),
-		detail: plain(match === "" ? item.preview : match),
+		label: `$(${icon}) ${plain(item.preview)}`,
+		description: [categoryWords[item.category] ?? item.category, ...facts].filter(Boolean).join(" · "),
+		...(match === "" ? {} : { detail: plain(match) }),
 		picked: !item.pinned,
 		found,
 	};

@@ -1,6 +1,7 @@
 // The search in the whole texts of the context, and the filter by category.
 
 import { computed, effect, signal } from "@preact/signals";
+import { lineOf } from "../wire/contextwords.ts";
 import type { ContextCategory, ContextItem, ContextMatch } from "../wire/types.ts";
 import { Delay } from "../lib/delay.ts";
 import type { ContextList } from "./context.ts";
@@ -42,7 +43,7 @@ export class ContextFind {
 		const found = this.found.value;
 		const words = this.query.value.trim().toLowerCase();
 		const fits = (i: ContextItem) => words === "" ||
-			(found ? found.ids.has(i.id) : i.preview.toLowerCase().includes(words));
+			(found ? found.ids.has(i.id) : lineOf(i).toLowerCase().includes(words));
 		return this.context.items.value.filter((i) => (category === null || i.category === category) && fits(i));
 	});
 	/** removed are the matching items that are not in the list, of the category that is shown. */

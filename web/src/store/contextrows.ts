@@ -13,11 +13,37 @@ export type RemovedRow =
 /** ContextRow is an item, or the head of the items of one turn. */
 export type ContextRow =
 	| { key: string; kind: "turn"; turnId: string; number: number; items: ContextItem[] }
-	| { key: string; kind: "item"; item: ContextItem }
+	| ItemRow
 	| RemovedRow;
 
-/** rowsOf groups items by turn. Items without a turn come before the next turn's head. */
-export function rowsOf(items: readonly ContextItem[], turnNumbers: ReadonlyMap<string, number>): ContextRow[] {
+/** ItemRow is an item. turn is the number of its turn if no head says it, or 0. */
+export interface ItemRow {
+	key: string;
+	kind: "item";
+	item: ContextItem;
+	turn: number;
+}
+
+/** ListOrder is how the list of items is sorted. */
+export type ListOrder = "turn" | "price" | "age";
+
+/** listOrders are the orders, and their names. */
+export const listOrders: readonly [ListOrder, string][] = [
+	["turn", "by turn"], ["price", "by price"], ["age", "newest first"],
+];
+
+/** rowsOf returns the rows of items in an order. */
+export function rowsOf(
+	items: readonly ContextItem[], turnNumbers: ReadonlyMap<string, number>, order: ListOrder = "turn",
+): ContextRow[] {
+	if (order === "turn") return rowsByTurn(items, turnNumbers);
+	const sorted = order === "price" ? [...items].sort((a, b) => b.tokens - a.tokens) : [...items].reverse();
+	return sorted.map((item) =>
+		({ key: item.id, kind: "item", item, turn: item.turnId ? turnNumbers.get(item.turnId) ?? 0 : 0 }));
+}
+
+/** rowsByTurn groups items by turn. Items without a turn come before the next turn's head. */
+function rowsByTurn(items: readonly ContextItem[], turnNumbers: ReadonlyMap<string, number>): ContextRow[] {
 	const rows: ContextRow[] = [];
 	type Head = Extract<ContextRow, { kind: "turn" }>;
 	let head = null as Head | null;
@@ -28,7 +54,7 @@ export function rowsOf(items: readonly ContextItem[], turnNumbers: ReadonlyMap<s
 			rows.push(head);
 		}
 		if (item.turnId && head) head.items.push(item);
-		rows.push({ key: item.id, kind: "item", item });
+		rows.push({ key: item.id, kind: "item", item, turn: 0 });
 	}
 	return rows;
 }

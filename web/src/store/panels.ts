@@ -4,11 +4,13 @@ import { signal } from "@preact/signals";
 import { keep } from "../lib/keep.ts";
 import { toggled } from "../lib/toggled.ts";
 import { lasting } from "../wire/storage.ts";
+import { listOrders, type ListOrder } from "./contextrows.ts";
 import { reveal } from "./reveal.ts";
 
 const key = "appserver.panel";
 const wideKey = "appserver.panel.wide";
 const splitKey = "appserver.diff.split";
+const orderKey = "appserver.context.order";
 
 /** tabs are the views of the panel in the order of their keys, Alt+1 and so on. */
 export const tabs = ["list", "history", "changes", "checkpoints", "memory", "terminals"] as const;
@@ -32,6 +34,26 @@ export const panelOpen = signal(panelWanted());
 export const panelWide = signal(lasting.getItem(wideKey) === "true");
 /** panelTab is the view of the panel. */
 export const panelTab = signal<Tab>("list");
+
+/** listOrder is how the list of items is sorted. */
+export const listOrder = signal<ListOrder>(storedOrder());
+
+function storedOrder(): ListOrder {
+	const stored = lasting.getItem(orderKey);
+	return listOrders.find(([order]) => order === stored)?.[0] ?? "turn";
+}
+
+/** sortList sorts the list of items, also when the page is opened again. */
+export function sortList(order: ListOrder): void {
+	listOrder.value = order;
+	keep(lasting, orderKey, order);
+}
+
+/** nextOrder sorts the list in the next order. */
+export function nextOrder(): void {
+	const at = listOrders.findIndex(([order]) => order === listOrder.value);
+	sortList(listOrders[(at + 1) % listOrders.length]![0]);
+}
 
 /** contextView is how the context is shown. */
 export const contextView = signal<"list" | "map">("list");

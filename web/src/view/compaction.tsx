@@ -1,7 +1,7 @@
 // The dialog that compacts the context: at once, or by a draft whose summary is edited beside its losses.
 
 import { useEffect, useRef, useState } from "preact/hooks";
-import { categoryNames } from "../store/contextnames.ts";
+import { categoryName, lineOf } from "../wire/contextwords.ts";
 import { CompactionDraft, type Strategy } from "../store/compaction.ts";
 import type { ThreadStore } from "../store/thread.ts";
 import { draftReport } from "../store/losses.ts";
@@ -137,8 +137,8 @@ function Replaced({ store, d }: { store: ThreadStore; d: CompactionDraft }) {
 					render={({ item }) => (
 						<div class={`draft-item ${d.pinned.value.has(item.id) ? "stays" : ""} ${shown.has(item.id) ? "highlighted" : ""}`}
 							aria-current={shown.has(item.id) ? "true" : undefined}>
-							<span class={`category cat-${item.category}`}><i aria-hidden="true" />{item.toolName ?? categoryNames[item.category]}</span>
-							<span class="preview" title={item.preview}>{visible(item.preview)}</span>
+							<span class={`category cat-${item.category}`}><i aria-hidden="true" />{categoryName(item.category)}</span>
+							<span class="preview" title={visible(lineOf(item))}>{visible(lineOf(item))}</span>
 							{d.pinned.value.has(item.id) && <span class="badge pinned"><Icon name="pin" />stays</span>}
 							<span class="tokens">{count(item.tokens)}</span>
 						</div>

@@ -1,7 +1,7 @@
 // Dialogs that edit the context.
 
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
-import { categoryNames } from "../store/contextnames.ts";
+import { categoryName } from "../wire/contextwords.ts";
 import { lastTurn } from "../store/reverts.ts";
 import type { ThreadStore } from "../store/thread.ts";
 import { count, plural } from "../lib/format.ts";
@@ -51,7 +51,7 @@ export function Prune({ store }: { store: ThreadStore }) {
 				{usage?.byCategory.map((c) => (
 					<label class="option">
 						<input type="checkbox" checked={chosen.has(c.category)} onChange={() => setChosen(toggled(chosen, c.category))} />
-						<span>{categoryNames[c.category]} <span class="faint">
+						<span>{categoryName(c.category)} <span class="faint">
 							{plural(c.count, "item")}, {count(c.includedTokens)} tokens</span></span>
 					</label>
 				))}

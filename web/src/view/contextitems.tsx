@@ -3,9 +3,11 @@
 import { computed } from "@preact/signals";
 import { useEffect, useLayoutEffect, useMemo, useRef } from "preact/hooks";
 import type { RefObject } from "preact";
-import { categoryNames } from "../store/contextnames.ts";
-import { removedKey, removedRows, rowsOf, turnNumbers, type ContextRow } from "../store/contextrows.ts";
-import { contextView } from "../store/panels.ts";
+import { categoryName } from "../wire/contextwords.ts";
+import {
+	listOrders, removedKey, removedRows, rowsOf, turnNumbers, type ContextRow, type ListOrder,
+} from "../store/contextrows.ts";
+import { contextView, listOrder, sortList } from "../store/panels.ts";
 import { reveal } from "../store/reveal.ts";
 import type { ThreadStore } from "../store/thread.ts";
 import { lazy } from "../lib/lazy.tsx";
@@ -27,7 +29,8 @@ export function ContextItems({ store, s }: { store: ThreadStore; s: Selection })
 	const find = useRef<HTMLInputElement>(null);
 	const turns = useMemo(() => computed(() => turnNumbers(store.context.items.value)), [store]);
 	const rows = useMemo(() => computed(() =>
-		[...rowsOf(s.find.items.value, turns.value), ...removedRows(s.find.removed.value, s.find.removedCount.value)]),
+		[...rowsOf(s.find.items.value, turns.value, listOrder.value),
+			...removedRows(s.find.removed.value, s.find.removedCount.value)]),
 			[store]);
 	const list = rows.value;
 	const view = contextView.value;
@@ -49,6 +52,7 @@ export function ContextItems({ store, s }: { store: ThreadStore; s: Selection })
 			<div class="segments views" role="group" aria-label="View">
 				<button type="button" aria-pressed={view === "list"} onClick={() => (contextView.value = "list")}>List</button>
 				<button type="button" aria-pressed={view === "map"} onClick={() => (contextView.value = "map")}>Map</button>
+				{view === "list" && <Order />}
 				<span class="spacer" />
 				<SuggestionsToggle store={store} />
 				{view === "map" && <Arrangement />}
@@ -63,6 +67,16 @@ export function ContextItems({ store, s }: { store: ThreadStore; s: Selection })
 					render={(row, index) => <Row row={row} store={store} s={s} first={index === 0} onFocus={focus} />} />}
 			<Footer store={store} />
 		</>
+	);
+}
+
+/** Order sorts the list. */
+function Order() {
+	return (
+		<select aria-label="Sort the list" title="Sort the list (O)" value={listOrder.value}
+			onChange={(e) => sortList(e.currentTarget.value as ListOrder)}>
+			{listOrders.map(([order, label]) => <option value={order}>{label}</option>)}
+		</select>
 	);
 }
 
@@ -122,7 +136,7 @@ function Chips({ store, s }: { store: ThreadStore; s: Selection }) {
 				<button type="button" class={`chip cat-${c.category}`} aria-pressed={s.find.category.value === c.category}
 					title={`${plural(c.count, "item")}, ${count(c.includedTokens)} of ${count(c.tokens)} tokens included`}
 					onClick={() => (s.find.category.value = s.find.category.value === c.category ? null : c.category)}>
-					<i aria-hidden="true" />{categoryNames[c.category]} <b>{c.count}</b> <span class="faint">{short(c.includedTokens)}</span>
+					<i aria-hidden="true" />{categoryName(c.category)} <b>{c.count}</b> <span class="faint">{short(c.includedTokens)}</span>
 				</button>
 			))}
 		</div>

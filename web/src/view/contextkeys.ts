@@ -3,6 +3,7 @@
 import { replaceable } from "../store/context.ts";
 import { nextRow, type ContextRow } from "../store/contextrows.ts";
 import { openDialog } from "../store/dialog.ts";
+import { nextOrder } from "../store/panels.ts";
 import type { Change } from "../store/plan.ts";
 import type { ThreadStore } from "../store/thread.ts";
 import type { ContextItem } from "../wire/types.ts";
@@ -58,6 +59,7 @@ function actions({ store, s, list, find }: KeyContext, row: ContextRow | undefin
 			if (row?.kind === "removed") s.toggleOpen(row.match.id);
 			else if (only) s.toggleOpen(only.id);
 		},
+		o: nextOrder,
 		Backspace: () => store.plan.discard(),
 		"/": find,
 	};

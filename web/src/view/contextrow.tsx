@@ -1,12 +1,12 @@
 // The rows of the list of context items.
 
-import { categoryNames, reasons } from "../store/contextnames.ts";
-import type { ContextRow } from "../store/contextrows.ts";
+import { categoryName, lineOf, sentState } from "../wire/contextwords.ts";
+import type { ContextRow, ItemRow as ListedItem } from "../store/contextrows.ts";
 import type { Change } from "../store/plan.ts";
 import { reasonNames } from "../store/suggestions.ts";
 import type { ThreadStore } from "../store/thread.ts";
 import { Icon } from "../lib/icons.tsx";
-import { count } from "../lib/format.ts";
+import { count, visible } from "../lib/format.ts";
 import type { ContextItem } from "../wire/types.ts";
 import { Snippet } from "./contextfind.tsx";
 import { ItemDetails } from "./details.tsx";
@@ -23,7 +23,7 @@ interface RowProps {
 /** Row is an item, a removed item, or the head of the items of a turn. */
 export function Row({ row, ...p }: RowProps & { row: ContextRow }) {
 	if (row.kind === "turn") return <TurnRow row={row} {...p} />;
-	if (row.kind === "item") return <ItemRow item={row.item} {...p} />;
+	if (row.kind === "item") return <ItemRow row={row} {...p} />;
 	const { store, s, first } = p;
 	const focused = s.focus.value === row.key || (s.focus.value === null && first);
 	const onFocus = (key: string) => (s.focus.value = key);
@@ -33,16 +33,18 @@ export function Row({ row, ...p }: RowProps & { row: ContextRow }) {
 }
 
 function TurnRow({ row, store, s, first }: RowProps & { row: Extract<ContextRow, { kind: "turn" }> }) {
-	const included = row.items.filter((i) => store.plan.changes.value.get(i.id)?.included ?? i.included).length;
+	const planned = (i: ContextItem) => store.plan.changes.value.get(i.id)?.included;
+	const choosable = row.items.filter((i) => planned(i) !== undefined || !isUnsendable(i));
+	const included = choosable.filter((i) => planned(i) ?? i.included).length;
 	const tokens = row.items.reduce((sum, i) => sum + (i.inPrompt ? i.tokens : 0), 0);
-	const state = included === 0 ? "false" : included === row.items.length ? "true" : "mixed";
+	const state = included === 0 ? "false" : included === choosable.length ? "true" : "mixed";
 	const focused = s.focus.value === row.key || (s.focus.value === null && first);
 	return (
 		<div id={`c-${row.key}`} class="context-turn" role="row" aria-level={1} aria-expanded="true" tabIndex={focused ? 0 : -1}
 			onFocus={() => (s.focus.value = row.key)}>
 			<span role="gridcell" class="cell-check">
 				<Check state={state} label={`Include turn ${row.number}`}
-					onClick={() => void store.plan.change(row.items.map((i) => i.id), { included: state !== "true" })} />
+					onClick={() => void store.plan.change(choosable.map((i) => i.id), { included: state !== "true" })} />
 			</span>
 			<span role="gridcell" class="turn-name">{row.number > 0 ? `Turn ${row.number}` : "Turn"}</span>
 			<span role="gridcell" class="tokens">{count(tokens)}</span>
@@ -50,9 +52,16 @@ function TurnRow({ row, store, s, first }: RowProps & { row: Extract<ContextRow,
 	);
 }
 
-function ItemRow({ item, store, s, first, onFocus }: RowProps & { item: ContextItem }) {
+/** isUnsendable reports whether the next request lacks an item although the user included it. */
+const isUnsendable = (item: ContextItem): boolean => item.included && !item.inPrompt;
+
+function ItemRow({ row, store, s, first, onFocus }: RowProps & { row: ListedItem }) {
+	const { item, turn } = row;
 	const change = store.plan.changes.value.get(item.id) ?? {};
 	const included = change.included ?? item.included;
+	const unsendable = change.included === undefined && isUnsendable(item);
+	const state = sentState(item);
+	const line = visible(lineOf(item));
 	const open = s.open.value.has(item.id);
 	const focused = s.focus.value === item.id || (s.focus.value === null && first);
 	const selected = s.selected.value.has(item.id);
@@ -67,14 +76,18 @@ function ItemRow({ item, store, s, first, onFocus }: RowProps & { item: ContextI
 			tabIndex={focused ? 0 : -1} onFocus={() => (s.focus.value = item.id)}
 			onClick={(e) => onFocus(item.id, e.shiftKey)}>
 			<span role="gridcell" class="cell-check">
-				<Check state={included ? "true" : "false"} label={`Include: ${item.preview}`} onClick={() => void store.plan.change([item.id], { included: !included })} />
+				<Check state={included && !unsendable ? "true" : "false"}
+					label={`${unsendable ? state : "Include"}: ${visible(item.preview)}`}
+					locked={unsendable} onClick={() => void store.plan.change([item.id], { included: !included })} />
 			</span>
 			<span role="gridcell" class="cell-main">
-				<span class={`category cat-${item.category}`}><i aria-hidden="true" />{item.toolName ?? categoryNames[item.category]}</span>
-				{match ? <Snippet match={match} /> : <span class="preview">{previewOf(item)}</span>}
+				<span class={`category cat-${item.category}`}><i aria-hidden="true" />{categoryName(item.category)}
+					{turn > 0 && <span class="faint"> turn {turn}</span>}</span>
+				{match ? <Snippet match={match} /> : <span class="preview" title={line}>{item.longPreview
+					? <><span class="short">{visible(item.preview)}</span><span class="long">{line}</span></> : line}</span>}
 				<span class="badges">
 					{Object.keys(change).length > 0 && <span class="badge plan">{planText(change)}</span>}
-					{!item.inPrompt && <span class="badge off" title={reasons[item.notSentReason ?? "excluded"]}>{item.included ? "not sent" : "excluded"}</span>}
+					{state && <span class="badge off">{state}</span>}
 					{suggestion && item.included &&
 						<span class="badge suggested" title={suggestion.text}>suggested: {reasonNames[suggestion.reason]}</span>}
 					{item.replaced && <span class="badge edited">replaced</span>}
@@ -97,12 +110,6 @@ function ItemRow({ item, store, s, first, onFocus }: RowProps & { item: ContextI
 	);
 }
 
-/** previewOf returns the preview of an item without the name of its tool, which has its own place. */
-function previewOf(item: ContextItem): string {
-	const prefix = `${item.toolName} `;
-	return item.toolName && item.preview.startsWith(prefix) ? item.preview.slice(prefix.length) : item.preview;
-}
-
 function planText(c: Change): string {
 	const parts = [];
 	if (c.deleted) parts.push("delete");
@@ -114,12 +121,20 @@ function planText(c: Change): string {
 	return parts.join(", ");
 }
 
-function Check({ state, label, onClick }: { state: "true" | "false" | "mixed"; label: string; onClick(): void }) {
+interface CheckProps {
+	state: "true" | "false" | "mixed";
+	label: string;
+	/** locked is set if a click has no effect. */
+	locked?: boolean;
+	onClick(): void;
+}
+
+function Check({ state, label, locked, onClick }: CheckProps) {
 	return (
-		<button type="button" class="check" role="checkbox" aria-checked={state} aria-label={label} tabIndex={-1}
-			onClick={(e) => {
+		<button type="button" class="check" role="checkbox" aria-checked={state} aria-label={label} aria-disabled={locked} tabIndex={-1}
+			title={locked ? label : undefined} onClick={(e) => {
 				e.stopPropagation();
-				onClick();
+				if (!locked) onClick();
 			}}>
 			{state === "true" ? <Icon name="check" /> : state === "mixed" ? <i class="dash" /> : null}
 		</button>

@@ -2,7 +2,7 @@
 
 import { useEffect, useState } from "preact/hooks";
 import { replaceable } from "../store/context.ts";
-import { reasons } from "../store/contextnames.ts";
+import { sentState } from "../wire/contextwords.ts";
 import type { EditPlan } from "../store/plan.ts";
 import type { ThreadStore } from "../store/thread.ts";
 import { attempt } from "../store/app.ts";
@@ -36,7 +36,7 @@ function useContent(store: ThreadStore, id: string, version: unknown): ContextRe
 export function ItemDetails({ item, store }: { item: ContextItem; store: ThreadStore }) {
 	const content = useContent(store, item.id, item);
 	const change = (c: Parameters<EditPlan["change"]>[1]) => void store.plan.change([item.id], c);
-	const why = content?.reason?.text ?? (item.inPrompt ? "It is sent." : reasons[item.notSentReason ?? "excluded"]);
+	const why = content?.reason?.text ?? (sentState(item) || "sent");
 	const replaced = item.replaced && content?.sent;
 	return (
 		<div class="details">

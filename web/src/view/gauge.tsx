@@ -1,6 +1,6 @@
 // How full the context is, and by what.
 
-import { categoryNames } from "../store/contextnames.ts";
+import { categoryName } from "../wire/contextwords.ts";
 import type { ThreadStore } from "../store/thread.ts";
 import { count, percent, short } from "../lib/format.ts";
 import { highShare, windowOf } from "../lib/window.ts";
@@ -49,7 +49,7 @@ export function Bar({ store }: { store: ThreadStore }) {
 				<div class="bar" role="img" aria-label={`${percent(usage.promptTokens / size)} of the context window`}>
 					<Part name="overhead" label="System prompt and tools" tokens={overhead} size={size} />
 					{parts.map((c) =>
-						<Part name={c.category} label={categoryNames[c.category]} tokens={c.includedTokens} size={size} />)}
+						<Part name={c.category} label={categoryName(c.category)} tokens={c.includedTokens} size={size} />)}
 					{cached > 0 && <i class="cached" style={{ width: `${(cached / size) * 100}%` }}
 						title={`${count(cached)} tokens were cached`} />}
 				</div>

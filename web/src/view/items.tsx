@@ -2,6 +2,8 @@
 
 import type { ComponentChildren } from "preact";
 import { fork } from "../store/app.ts";
+import { sentState } from "../wire/contextwords.ts";
+import { cutBy } from "../store/halfanswers.ts";
 import type { Entry } from "../store/timeline.ts";
 import type { ThreadStore } from "../store/thread.ts";
 import { longOutput, shortOutput, terminal } from "../lib/ansi.tsx";
@@ -140,7 +142,7 @@ function UserContent({ content }: { content: readonly UserInput[] }) {
 function stateOf(items: readonly ContextItem[]): { label: string; name: string } | null {
 	if (items.length === 0) return null;
 	if (items.every((i) => !i.inPrompt)) {
-		return { label: items.some((i) => !i.included) ? "excluded" : "not sent", name: "off" };
+		return { label: sentState(items.find((i) => !i.included) ?? items[0]!), name: "off" };
 	}
 	if (items.some((i) => i.replaced)) return { label: "replaced", name: "edited" };
 	if (items.some((i) => !i.inPrompt)) return { label: "partly sent", name: "edited" };
@@ -166,7 +168,8 @@ function Facts({ entry, item, turnId, store }: Props) {
 	const items = (store.context.byItemId.value.get(item.id) ?? []).filter((i) => i.turnId === turnId);
 	const { data } = entry;
 	const tokens = items.reduce((sum, i) => sum + (i.inPrompt ? i.tokens : 0), 0);
-	const state = stateOf(items);
+	const cut = items.length === 0 ? cutBy(store, turnId, item) : "";
+	const state = cut ? { label: `not sent: cut by ${cut}`, name: "off" } : stateOf(items);
 	const ids = items.map((i) => i.id);
 	const included = items.some((i) => i.included);
 	const pinned = items.length > 0 && items.every((i) => i.pinned);

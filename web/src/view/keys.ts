@@ -17,7 +17,7 @@ export const shortcuts: readonly [string, readonly [string, string][]][] = [
 	["Timeline", [["J K", "next, previous item"], ["[ ]", "previous, next turn"], ["G", "end"], ["E", "open or close"], ["X", "exclude or include"]]],
 	["Context list", [
 		["↑ ↓", "move; with Shift select"], ["J K", "next, previous turn"], ["Space", "include or exclude"], ["Del", "delete"], ["P", "pin"],
-		["R", "replace"], ["Enter", "details"], ["Ctrl+Enter", "apply the plan"], ["Backspace", "discard the plan"], ["/", "find"],
+		["R", "replace"], ["Enter", "details"], ["Ctrl+Enter", "apply the plan"], ["O", "sort"], ["Backspace", "discard the plan"], ["/", "find"],
 		["Ctrl+Z Ctrl+Y", "undo, redo"],
 	]],
 	["Changes", [["↑ ↓", "file or hunk"], ["J K", "file"], ["→ ←", "open, close"]]],

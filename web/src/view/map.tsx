@@ -1,7 +1,7 @@
 // The map of the context: every item as a rectangle, as large as its price. Dragging selects items.
 
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
-import { categoryNames } from "../store/contextnames.ts";
+import { categoryName, categoryWords, sentState } from "../wire/contextwords.ts";
 import { mapOrder, type MapOrder } from "../store/panels.ts";
 import type { ThreadStore } from "../store/thread.ts";
 import { strip, treemap, type Group, type GroupTile, type Tile } from "../lib/maplayout.ts";
@@ -25,7 +25,7 @@ interface Layout {
 function groupsOf(items: readonly ContextItem[], by: MapOrder, turns: ReadonlyMap<string, number>): Group[] {
 	const groups = new Map<string, Group>();
 	items.forEach((item, i) => {
-		const label = by === "category" ? categoryNames[item.category]
+		const label = by === "category" ? categoryName(item.category)
 			: by === "tool" ? item.toolName ?? "no tool"
 			: item.turnId ? `Turn ${turns.get(item.turnId) ?? "?"}` : "Before turn 1";
 		const group = groups.get(label);
@@ -142,9 +142,9 @@ function legend(by: MapOrder): string {
 
 function describe(item: ContextItem, turns: ReadonlyMap<string, number>): string {
 	const turn = item.turnId ? `turn ${turns.get(item.turnId) ?? "?"} · ` : "";
-	const state = item.inPrompt ? "" : item.included ? "not sent · " : "excluded · ";
-	const name = item.toolName ?? categoryNames[item.category];
-	return `${turn}${name} · ${count(item.tokens)} tokens · ${state}${visible(item.preview)}`;
+	const state = sentState(item);
+	const facts = [categoryWords[item.category], `${count(item.tokens)} tokens`, state, visible(item.preview)];
+	return turn + facts.filter(Boolean).join(" · ");
 }
 
 function Actions({ store, s, showInList }: { store: ThreadStore; s: Selection; showInList(id: string): void }) {

@@ -1,6 +1,6 @@
 // The rows of items that a search found although they are not in the list any more.
 
-import { categoryNames } from "../store/contextnames.ts";
+import { categoryName } from "../wire/contextwords.ts";
 import type { RemovedRow } from "../store/contextrows.ts";
 import type { ThreadStore } from "../store/thread.ts";
 import { Icon } from "../lib/icons.tsx";
@@ -47,7 +47,7 @@ export function RemovedItem({ row, store, focused, open, onFocus, onToggle }: It
 			onFocus={() => onFocus(row.key)}>
 			<span role="gridcell" class="cell-check" />
 			<span role="gridcell" class="cell-main">
-				<span class={`category cat-${match.category}`}><i aria-hidden="true" />{categoryNames[match.category]}</span>
+				<span class={`category cat-${match.category}`}><i aria-hidden="true" />{categoryName(match.category)}</span>
 				<Snippet match={match} />
 				<span class="badges"><span class="badge off" title={stateTexts[state]}>{state}</span></span>
 			</span>

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -8,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"slices"
+	"strings"
 
 	"go.uber.org/zap"
 
@@ -107,15 +109,15 @@ func (c *LocalClient) call(name string, params any) (any, error) {
 		return nil, err
 	}
 	a := <-c.answers
-	if isLocked(a.err) {
+	if isKind(a.err, protocol.KindThreadLocked) || len(c.elsewhere) > 0 && isKind(a.err, protocol.KindThreadNotLoaded) {
 		return c.callElsewhere(name, raw, a.err)
 	}
 	return a.result, a.err
 }
 
-func isLocked(err error) bool {
+func isKind(err error, kind protocol.Kind) bool {
 	var refused *protocol.Error
-	return errors.As(err, &refused) && refused.Data != nil && refused.Data.Kind == protocol.KindThreadLocked
+	return errors.As(err, &refused) && refused.Data != nil && refused.Data.Kind == kind
 }
 
 // callElsewhere calls a method of the server that has the thread open. It returns the error of the own
@@ -123,8 +125,13 @@ func isLocked(err error) bool {
 func (c *LocalClient) callElsewhere(name string, params json.RawMessage, locked error) (any, error) {
 	var of struct {
 		ThreadID string `json:"threadId"`
+		DraftID  string `json:"draftId"` // begins with the id of its thread
 	}
-	if err := protocol.Unmarshal(params, &of); err != nil || of.ThreadID == "" {
+	if err := protocol.Unmarshal(params, &of); err != nil {
+		return nil, locked
+	}
+	draftOf, _, _ := strings.Cut(of.DraftID, ":")
+	if of.ThreadID = cmp.Or(of.ThreadID, draftOf); of.ThreadID == "" {
 		return nil, locked
 	}
 	ctx := context.Background()

@@ -51,6 +51,10 @@ func (o *contextOptions) define(flags *flag.FlagSet) {
 
 func (o *contextOptions) addCategories(list string) error {
 	for word := range strings.SplitSeq(list, ",") {
+		if c, ok := categoryOf(strings.TrimSpace(word)); ok {
+			o.prune.Categories = append(o.prune.Categories, c)
+			continue
+		}
 		var c protocol.ContextCategory
 		raw, err := protocol.Marshal(strings.TrimSpace(word))
 		if err == nil {
@@ -62,6 +66,16 @@ func (o *contextOptions) addCategories(list string) error {
 		o.prune.Categories = append(o.prune.Categories, c)
 	}
 	return nil
+}
+
+// categoryOf returns the category with the words that list prints.
+func categoryOf(words string) (protocol.ContextCategory, bool) {
+	for _, c := range protocol.ContextCategories() {
+		if c.Words() == words {
+			return c, true
+		}
+	}
+	return "", false
 }
 
 // countRange returns a function that parses a number of turns or outputs and sets the range.

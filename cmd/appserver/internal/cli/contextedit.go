@@ -145,7 +145,7 @@ func (c *contextCall) preview() error {
 	t.add("category", "sent now", "after prune", "saved")
 	for _, part := range p.Before.ByCategory {
 		if then := after[part.Category]; then != part.IncludedTokens {
-			t.add(string(part.Category), termtext.Grouped(part.IncludedTokens), termtext.Grouped(then),
+			t.add(part.Category.Words(), termtext.Grouped(part.IncludedTokens), termtext.Grouped(then),
 				termtext.Grouped(part.IncludedTokens-then))
 		}
 	}

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -84,8 +85,8 @@ func itemTable(items []protocol.ContextItem, ages map[string]string) *table {
 		if item.TurnID != nil {
 			when = ages[*item.TurnID]
 		}
-		row(when, fmt.Sprint(item.Index), item.ID, string(item.Category), termtext.Grouped(item.Tokens), state(&item),
-			item.Preview)
+		row(when, fmt.Sprint(item.Index), item.ID, item.Category.Words(), termtext.Grouped(item.Tokens), state(&item),
+			cmp.Or(item.LongPreview, item.Preview))
 		if item.Note != "" {
 			row("", "", "", "", "", "note", item.Note)
 		}
@@ -96,11 +97,8 @@ func itemTable(items []protocol.ContextItem, ages map[string]string) *table {
 // state describes how an item differs from one that is sent unchanged.
 func state(item *protocol.ContextItem) string {
 	var words []string
-	switch {
-	case !item.Included:
-		words = append(words, "excluded")
-	case !item.InPrompt:
-		words = append(words, "not sent")
+	if sent := item.SentState(); sent != "" {
+		words = append(words, sent)
 	}
 	if item.Pinned {
 		words = append(words, "pinned")
@@ -133,7 +131,7 @@ func (c *contextCall) printUsage(u *protocol.ContextUsage) {
 	count := 0
 	for _, part := range u.ByCategory {
 		count += part.Count
-		t.add(string(part.Category), fmt.Sprint(part.Count), termtext.Grouped(part.Tokens),
+		t.add(part.Category.Words(), fmt.Sprint(part.Count), termtext.Grouped(part.Tokens),
 			termtext.Grouped(part.IncludedTokens), termtext.Percent(part.IncludedTokens, whole))
 	}
 	rest := u.PromptTokens - u.IncludedTokens

@@ -72,6 +72,59 @@ func (t editedThread) Search(query string, regex bool) (protocol.ContextSearchRe
 		protocol.ContextSearchParams{ThreadID: t.c.thread, Query: query, Regex: regex, Limit: &limit})
 }
 
+// Suggest returns items that the next requests can do without.
+func (t editedThread) Suggest() (protocol.ContextSuggestResponse, error) {
+	return app.Call[protocol.ContextSuggestResponse](t.c.client, "context/suggest",
+		protocol.ContextSuggestParams{ThreadID: t.c.thread})
+}
+
+// Trim takes all turns out of the context except the last ones.
+func (t editedThread) Trim(keep uint32, lastTurn string) error {
+	p := protocol.ThreadContextTrimParams{ThreadID: t.c.thread, KeepLastNTurns: &keep}
+	if lastTurn != "" {
+		p.ExpectedLastTurnID = &lastTurn
+	}
+	_, err := app.Call[protocol.ThreadContextTrimResponse](t.c.client, "thread/context/trim", p)
+	return err
+}
+
+// Draft drafts a compaction. A draft needs a loaded thread, so the thread stays loaded until Commit or Cancel.
+func (t editedThread) Draft() (protocol.ThreadCompactProposeResponse, error) {
+	var none protocol.ThreadCompactProposeResponse
+	_, err := app.Call[protocol.ThreadResumeResponse](t.c.client, "thread/resume",
+		protocol.ThreadResumeParams{ThreadID: t.c.thread})
+	if err != nil {
+		return none, err
+	}
+	d, err := app.Call[protocol.ThreadCompactProposeResponse](t.c.client, "thread/compact/propose",
+		protocol.ThreadCompactProposeParams{ThreadID: t.c.thread})
+	if err != nil {
+		return none, errors.Join(err, t.unload())
+	}
+	return d, nil
+}
+
+// Commit applies a draft, with another text unless that is nil.
+func (t editedThread) Commit(draftID string, text *string) error {
+	_, err := app.Call[protocol.ThreadCompactCommitResponse](t.c.client, "thread/compact/commit",
+		protocol.ThreadCompactCommitParams{DraftID: draftID, Text: text})
+	return errors.Join(err, t.unload())
+}
+
+// Cancel drops the draft.
+func (t editedThread) Cancel() error {
+	_, err := app.Call[protocol.ThreadCompactCancelResponse](t.c.client, "thread/compact/cancel",
+		protocol.ThreadCompactCancelParams{ThreadID: t.c.thread})
+	return errors.Join(err, t.unload())
+}
+
+// unload lets the server unload the thread.
+func (t editedThread) unload() error {
+	_, err := app.Call[protocol.ThreadUnsubscribeResponse](t.c.client, "thread/unsubscribe",
+		protocol.ThreadUnsubscribeParams{ThreadID: t.c.thread})
+	return err
+}
+
 // heldWriter keeps what is written until release.
 type heldWriter struct {
 	mu   sync.Mutex

@@ -30,12 +30,12 @@ func TestListAlignsItems(t *testing.T) {
 	}
 	var out bytes.Buffer
 	itemTable(items, map[string]string{"turn": "3h"}).write(&out, 100)
-	require.Equal(t, `index  id     category               tokens  state                       age  preview
-    0  r1     environmentContext      1,234  pinned                           <environment_context>
-    1  r40.3  userMessage                 7                               3h  日本語 �[31m text of …
-   12  r41    toolOutput          1,234,567  excluded, pinned, replaced   3h  世界世界世界世界世界…
-                                             note                             why� it stays
-   13  r42    reasoning                   0  not sent                     3h  **Thinking**
+	require.Equal(t, `index  id     category        tokens  state                       age  preview
+    0  r1     environment      1,234  pinned                           <environment_context>
+    1  r40.3  user                 7                               3h  日本語 �[31m text of two lin…
+   12  r41    tool output  1,234,567  excluded, pinned, replaced   3h  世界世界世界世界世界世界世界…
+                                      note                             why� it stays
+   13  r42    reasoning            0  not sent                     3h  **Thinking**
 `, out.String())
 	out.Reset()
 	itemTable(items[:1], nil).write(&out, 100)

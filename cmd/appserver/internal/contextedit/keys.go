@@ -32,6 +32,15 @@ func (m *Model) press(key Key) {
 	case m.screen == onNote:
 		m.pressInNote(key)
 		return
+	case m.screen == onText || m.screen == onTrim:
+		m.pressInField(key)
+		return
+	case m.screen == onSuggestions:
+		m.pressInSuggestions(key)
+		return
+	case m.screen == onConfirm:
+		m.pressInConfirm(key)
+		return
 	case m.screen == onQuit:
 		m.quit = key == "y" || key == "Enter" || key == "q"
 		m.screen = onList
@@ -91,6 +100,16 @@ func (m *Model) pressInList(key Key) {
 		m.toggle(func(w *wish) *bool { return &w.pinned }, true)
 	case "t":
 		m.writeNote()
+	case "R":
+		m.replaceText()
+	case "T":
+		m.askToTrim()
+	case "C":
+		m.draftCompaction()
+	case "S":
+		m.readSuggestions()
+	case "s", "o":
+		m.sortNext()
 	case "v":
 		m.toggleRange()
 	case "Enter":

@@ -17,6 +17,8 @@ type listing struct {
 	cursor int   // index in rows
 	top    int   // the first visible row
 	anchor int   // the row in which a range begins, or -1
+	order  order
+	turns  map[string]*heading // by the ids of turns
 }
 
 // take shows a new list. The cursor stays on its item, or in its place.
@@ -26,6 +28,7 @@ func (l *listing) take(r protocol.ContextGetItemsResponse) {
 		id = item.ID
 	}
 	l.items, l.usage, l.revision = r.Items, r.Usage, r.Revision
+	l.turns = headingsOf(l.items)
 	l.show(id)
 }
 
@@ -45,12 +48,13 @@ func (l *listing) show(id string) {
 		if len(l.filter) > 0 && !slices.Contains(l.filter, l.items[i].Category) {
 			continue
 		}
-		if l.items[i].ID == id {
-			l.cursor = len(rows)
-		}
 		rows = append(rows, i)
 	}
 	l.rows = rows
+	l.sort()
+	if row := slices.IndexFunc(rows, func(i int) bool { return l.items[i].ID == id }); row >= 0 {
+		l.cursor = row
+	}
 	l.cursor = min(l.cursor, max(0, len(rows)-1))
 }
 
@@ -62,7 +66,7 @@ func (l *listing) setFilter(filter []protocol.ContextCategory) {
 	}
 	l.filter = filter
 	l.show("")
-	l.cursor, _ = slices.BinarySearch(l.rows, place)
+	l.cursor = l.nearest(place)
 	l.cursor = min(l.cursor, max(0, len(l.rows)-1))
 }
 
@@ -119,12 +123,7 @@ func (l *listing) extend(by, height int) {
 
 // moveTurn moves the cursor to the first row of the next turn, or of this or the previous one.
 func (l *listing) moveTurn(next bool, height int) {
-	turn := func(row int) string {
-		if id := l.items[l.rows[row]].TurnID; id != nil {
-			return *id
-		}
-		return ""
-	}
+	turn := l.turnOf
 	row, last := l.cursor, len(l.rows)-1
 	if next {
 		for row < last && turn(row) == turn(l.cursor) {
@@ -142,6 +141,11 @@ func (l *listing) moveTurn(next bool, height int) {
 // keepVisible scrolls until the cursor is in one of the height visible rows.
 func (l *listing) keepVisible(height int) {
 	height = max(1, height)
-	l.top = min(l.top, l.cursor, max(0, len(l.rows)-height))
-	l.top = max(l.top, l.cursor-height+1)
+	l.top = max(0, min(l.top, l.cursor, len(l.rows)-1))
+	for l.top < l.cursor && !l.reaches(l.top, l.cursor, height) {
+		l.top = max(l.top+1, l.cursor-height+1)
+	}
+	for l.top > 0 && l.reaches(l.top-1, len(l.rows)-1, height) {
+		l.top-- // no empty rows at the end
+	}
 }

@@ -19,7 +19,24 @@ const (
 	onHelp
 	onApply
 	onQuit
+	onText
+	onTrim
+	onSuggestions
+	onConfirm
 )
+
+// isPager reports whether the screen is a text instead of the list.
+func (s screen) isPager() bool {
+	switch s {
+	case onDetails, onHelp, onApply, onSuggestions, onConfirm:
+		return true
+	case onList, onFind, onNote, onQuit, onText, onTrim:
+	}
+	return false
+}
+
+// isField reports whether the screen has a field below the list.
+func (s screen) isField() bool { return s == onFind || s == onNote || s == onText || s == onTrim }
 
 // Model is the state of the editor.
 type Model struct {
@@ -33,17 +50,25 @@ type Model struct {
 	preview   *previewed // the last price of the plan, which may be of an older version
 	search    search
 	note      string // the text in the field for a note
-	screen    screen
-	pager     pager
-	details   protocol.ContextReadItemResponse
-	original  bool // the details show the original instead of the sent text
-	status    string
-	running   bool
-	queue     []func() Command
-	edits     int  // running and waiting edits
-	leaving   bool // the editor quits after the last of them
-	quit      bool
-	err       error
+	field     string // the text in the field for another text of an item, or for a number of turns
+	// hasEditor is set if texts are edited in the user's editor. editing is the text that waits for it, or nil.
+	hasEditor   bool
+	editing     *editing
+	replacing   string // the id of the item whose text the field has
+	question    question
+	suggestions suggestions
+	draft       *protocol.ThreadCompactProposeResponse
+	screen      screen
+	pager       pager
+	details     protocol.ContextReadItemResponse
+	original    bool // the details show the original instead of the sent text
+	status      string
+	running     bool
+	queue       []func() Command
+	edits       int  // running and waiting edits
+	leaving     bool // the editor quits after the last of them
+	quit        bool
+	err         error
 }
 
 // New returns an editor without a list, and the command that reads it.
@@ -73,7 +98,11 @@ func (m *Model) Update(msg Message) Command {
 			m.search.input += string(msg)
 		case onNote:
 			m.note += string(msg)
+		case onText, onTrim:
+			m.field += string(msg)
 		}
+	case EditedText:
+		m.takeText(msg)
 	default:
 		m.running = false
 		m.take(msg)
@@ -113,6 +142,14 @@ func (m *Model) take(result Message) {
 		m.takeItem(r)
 	case found:
 		m.takeMatches(r)
+	case textRead:
+		m.takeTextToReplace(r)
+	case questionPriced:
+		m.takeQuestion(r)
+	case suggested:
+		m.takeSuggestions(r)
+	case drafted:
+		m.takeDraft(r)
 	}
 }
 
@@ -134,6 +171,8 @@ func (m *Model) takeEdit(r edited) {
 	switch {
 	case r.err != nil:
 		m.status = m.describe(r.err)
+	case r.done != "":
+		m.status = r.done + " u undoes it."
 	case r.edit == nil || r.edit.Count == 0:
 		m.status = r.verb + ": nothing changed."
 	default:
@@ -146,6 +185,9 @@ func (m *Model) takeEdit(r edited) {
 		} else {
 			m.status += " u undoes it."
 		}
+	}
+	if r.err == nil && r.verb == "Applied" {
+		m.plan.forgetTexts()
 	}
 	if r.after.err != nil {
 		m.status += " " + m.describe(r.after.err)

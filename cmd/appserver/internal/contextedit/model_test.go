@@ -30,6 +30,9 @@ type fakeThread struct {
 	item     protocol.ContextReadItemResponse
 	failure  error
 	usage    *protocol.ContextUsage // or nil for the usage of the items
+
+	suggestions protocol.ContextSuggestResponse
+	draft       protocol.ThreadCompactProposeResponse
 }
 
 func (t *fakeThread) call(name string) error {
@@ -120,6 +123,27 @@ func (t *fakeThread) ReadItem(string) (protocol.ContextReadItemResponse, error) 
 	return t.item, t.call("read")
 }
 
+func (t *fakeThread) Suggest() (protocol.ContextSuggestResponse, error) {
+	return t.suggestions, t.call("suggest")
+}
+
+func (t *fakeThread) Trim(keep uint32, lastTurn string) error {
+	return t.call(fmt.Sprintf("trim %d %s", keep, lastTurn))
+}
+
+func (t *fakeThread) Draft() (protocol.ThreadCompactProposeResponse, error) {
+	return t.draft, t.call("draft")
+}
+
+func (t *fakeThread) Commit(id string, text *string) error {
+	if text != nil {
+		id += ": " + *text
+	}
+	return t.call("commit " + id)
+}
+
+func (t *fakeThread) Cancel() error { return t.call("cancel") }
+
 func (t *fakeThread) Search(string, bool) (protocol.ContextSearchResponse, error) {
 	return t.search, t.call("search")
 }
@@ -201,10 +225,10 @@ func TestEditorPlansThenAppliesOneEdit(t *testing.T) {
 	e.press("Down Space Down Down d p End p")
 	screen := e.text()
 	require.Contains(t, screen, "12,800 -> 12,400 tokens of 128,000 [#.........] 10.0 %")
-	require.Contains(t, screen, "  [ ]*   output       shell       message 1")
-	require.Contains(t, screen, "  [-]~   user                     message 2", "the preview states the consequence")
-	require.Contains(t, screen, "  [D]*P  output       shell       message 3")
-	require.Contains(t, screen, "> [x]*P  output       shell       message 5")
+	require.Contains(t, screen, "  [ ]*   tool output  message 1")
+	require.Contains(t, screen, "  [-]~   user         message 2", "the preview states the consequence")
+	require.Contains(t, screen, "  [D]*P  tool output  message 3")
+	require.Contains(t, screen, "> [x]*P  tool output  message 5")
 	require.Contains(t, screen, "Plan of 3 changes: 400 tokens fewer (3.1 %), 1 warning")
 	require.Contains(t, screen, "41,000 tokens leave the cache, pays back after 30 requests")
 	require.Empty(t, thread.applied)
@@ -352,7 +376,7 @@ func TestEditorAsksBeforeItDropsThePlan(t *testing.T) {
 func TestEditorFiltersCategories(t *testing.T) {
 	e := open(newThread(9), Size{80, 24})
 	e.press("Down Down Down 2")
-	require.Contains(t, e.text(), "[2 output 4 (1,600)]")
+	require.Contains(t, e.text(), "[2 tool output 4 (1,600)]")
 	require.Contains(t, e.text(), "item 2 of 4, 5 not shown")
 	require.NotContains(t, e.text(), "message 2\n")
 	e.press("1")
@@ -414,11 +438,11 @@ func TestEditorFindsAndExcludesMatches(t *testing.T) {
 	e.press("/ p a x Backspace s s Enter")
 	require.Equal(t, []string{"search"}, thread.calls)
 	screen := e.text()
-	require.Contains(t, screen, ">/[x]    user                     message 2")
-	require.Contains(t, screen, ` /[x]    output       shell       the pass\x1bword is`)
+	require.Contains(t, screen, ">/[x]    user         message 2")
+	require.Contains(t, screen, ` /[x]    tool output  the pass\x1bword is`)
 	require.Contains(t, screen, "pass: 2 items, 900 tokens of them in the request")
 	e.press("n")
-	require.Contains(t, e.text(), ">/[x]    output       shell       the")
+	require.Contains(t, e.text(), ">/[x]    tool output  the")
 	e.press("2 x")
 	require.Contains(t, e.text(), "Plan of 1 change: ", "hidden matches stay")
 	e.press("0 n N N n x")
@@ -560,25 +584,22 @@ func TestEditorLooksAsDocumented(t *testing.T) {
 	thread, window, n := &fakeThread{}, int64(128_000), int64(30)
 	for i, row := range []struct {
 		category      protocol.ContextCategory
-		tool, preview string
+		turn, preview string
 		tokens        int64
 	}{
-		{protocol.CategoryEnvironmentContext, "", "<environment_context> <cwd>/project</cwd> <shell>bash</shell>", 64},
-		{protocol.CategoryUserMessage, "", "what is in this folder?", 9},
-		{protocol.CategoryReasoning, "", "**Looking at the folder**", 120},
-		{protocol.CategoryToolCall, "shell", `shell {"command":"find ."}`, 10},
-		{protocol.CategoryToolOutput, "shell", "Exit code: 0 Wall time: 0.4 seconds Output: ./README.md", 12_390},
-		{protocol.CategoryAssistantMessage, "", "There are 214 files; the tests are in test/.", 464},
-		{protocol.CategoryUserMessage, "", "Fix the parser", 7},
-		{protocol.CategoryToolCall, "apply_patch", `apply_patch {"input":"*** Begin Patch"}`, 410},
-		{protocol.CategoryToolOutput, "apply_patch", "Success. Updated the following files: M parser.go", 22},
+		{protocol.CategoryEnvironmentContext, "one", "cwd /project, shell bash, current_date 2026-07-01", 64},
+		{protocol.CategoryUserMessage, "one", "what is in this folder?", 9},
+		{protocol.CategoryReasoning, "one", "Looking at the folder", 120},
+		{protocol.CategoryToolCall, "one", "find .", 10},
+		{protocol.CategoryToolOutput, "one", "find . → ./README.md ./go.mod ./main.go ./parser.go ./test/parser_test.go", 12_390},
+		{protocol.CategoryAssistantMessage, "one", "There are 214 files; the tests are in test/.", 464},
+		{protocol.CategoryUserMessage, "two", "Fix the parser", 7},
+		{protocol.CategoryToolCall, "two", "apply_patch parser.go", 410},
+		{protocol.CategoryToolOutput, "two", "apply_patch parser.go → applied: M parser.go", 22},
 	} {
 		item := protocol.ContextItem{Index: i, ID: fmt.Sprint("r", i), Category: row.category, Preview: row.preview,
 			Tokens: row.tokens, Included: true, InPrompt: row.category != protocol.CategoryReasoning,
-			ContextItemMarks: protocol.ContextItemMarks{Pinned: i == 1}}
-		if row.tool != "" {
-			item.ToolName = &row.tool
-		}
+			ContextItemMarks: protocol.ContextItemMarks{Pinned: i == 1}, TurnID: &row.turn}
 		thread.items = append(thread.items, item)
 	}
 	part := func(c protocol.ContextCategory, count int, tokens int64) protocol.CategoryUsage {

@@ -27,6 +27,10 @@ func (m *Model) fillPager() {
 		m.pager.lines = m.detailLines()
 	case onApply:
 		m.pager.lines = m.planLines()
+	case onSuggestions:
+		m.pager.lines = m.suggestionLines()
+	case onConfirm:
+		m.pager.lines = m.questionLines()
 	default:
 		return
 	}
@@ -64,7 +68,7 @@ func (m *Model) takeItem(r itemRead) {
 // detailLines returns the item in full.
 func (m *Model) detailLines() (lines []string) {
 	r, width := &m.details, m.size.Columns
-	head := r.Item.ID + ", " + string(r.Item.Category)
+	head := r.Item.ID + ", " + r.Item.Category.Words()
 	if r.Item.ToolName != nil {
 		head += " of " + *r.Item.ToolName
 	}
@@ -120,6 +124,9 @@ func (m *Model) planLines() []string {
 		}
 		lines = append(lines, fmt.Sprintf("  %-8s %s", verb, termtext.Counted(len(note.ids), "item")))
 	}
+	if len(s.texts) > 0 {
+		lines = append(lines, fmt.Sprintf("  %-8s %s", "replace", termtext.Counted(len(s.texts), "item")))
+	}
 	lines = append(lines, "")
 	if !m.isPriced() {
 		return append(lines, "Calculating the price …")
@@ -137,8 +144,10 @@ func (m *Model) planLines() []string {
 }
 
 // priceLines returns the price of the plan in two lines.
-func (m *Model) priceLines() []string {
-	p := &m.preview.preview
+func (m *Model) priceLines() []string { return priceOf(&m.preview.preview) }
+
+// priceOf returns the price of edits in two lines.
+func priceOf(p *protocol.ContextPreviewResponse) []string {
 	net := p.NetPrice
 	first := fmt.Sprintf("%s fewer", termtext.Counted(int(net.TokensSaved), "token"))
 	if net.TokensSaved < 0 {
@@ -167,9 +176,11 @@ const helpText = `The list
   Space                      exclude, or include again
   d, Delete                  delete; undo brings the item back
   p                          pin, or unpin
-  t                          write a note, which the model never receives; empty: remove it
-  v                          begin or end a range; Space, d, p and t change all of it
+  t                          a note, which the model never gets; empty: none
+  R                          replace the text of an output or of reasoning
+  v                          begin or end a range for Space, d, p and t
   Enter                      the whole text of the item
+  s                          sort: by turn, by price, newest first
 Categories
   1 to 9                     show a category, or hide it again
   c                          only the category of the item; again: all
@@ -182,6 +193,10 @@ Find, in whole texts
 The plan
   a                          apply all planned changes as one edit; asks first
   Backspace                  discard the plan; again: bring it back
+The whole context, each with its price first
+  S                          suggestions: what the next requests can do without
+  T                          trim to the last turns
+  C                          compact, with a draft to review
   u                          undo the last edit of the thread
   U, Ctrl+R                  redo it
   r                          read the list again

@@ -11,6 +11,9 @@ import (
 type wish struct {
 	included, pinned, deleted bool
 	note                      string
+	// text replaces that of the item if replaces is set.
+	replaces bool
+	text     string
 }
 
 // stateOf returns the state that an item has now.
@@ -49,6 +52,14 @@ func (p *plan) replace(wishes map[string]wish) {
 	p.wishes = wishes
 }
 
+// forgetTexts removes the planned texts, which were applied.
+func (p *plan) forgetTexts() {
+	for id, w := range p.wishes {
+		w.replaces, w.text = false, ""
+		p.wishes[id] = w
+	}
+}
+
 // rebase forgets the wishes that the list fulfils, and returns how many it drops because their items left
 // the list.
 func (p *plan) rebase(items []protocol.ContextItem) (dropped int) {
@@ -73,6 +84,7 @@ func (p *plan) rebase(items []protocol.ContextItem) (dropped int) {
 type planned struct {
 	exclude, include, pin, unpin, remove []string
 	notes                                []plannedNote
+	texts                                []protocol.Replace
 }
 
 // plannedNote is a note, or "" for none, and the items that get it.
@@ -114,6 +126,9 @@ func (p *plan) sorted(items []protocol.ContextItem) (s planned) {
 		if w.note != item.Note {
 			s.add(w.note, item.ID)
 		}
+		if w.replaces {
+			s.texts = append(s.texts, protocol.Replace{ID: &item.ID, Text: w.text})
+		}
 	}
 	return s
 }
@@ -148,6 +163,9 @@ func (p *plan) edits(items []protocol.ContextItem) (list []protocol.ContextOpera
 			}
 			return o
 		})
+	}
+	for i := range s.texts {
+		list = append(list, protocol.ContextOperation{ContextOperationVariant: &s.texts[i]})
 	}
 	add(s.remove, func(t protocol.ContextTargets) protocol.ContextOperationVariant {
 		return &protocol.PruneByIndices{ContextTargets: t}

@@ -1,6 +1,7 @@
 package contextedit
 
 import (
+	"cmp"
 	"fmt"
 
 	"appserver/cmd/appserver/internal/termtext"
@@ -8,27 +9,22 @@ import (
 )
 
 // rowCells are the cells of a row of the list.
-type rowCells struct{ marks, box, flags, category, tool, preview, tokens string }
+type rowCells struct{ marks, box, flags, category, preview, tokens string }
 
-// Widths of the cells in columns. The tool is shown in wide terminals only.
+// Widths of the cells in columns. The text has the rest. From wideColumns on, the head has a bar.
 const (
 	marksWidth    = 2
 	boxWidth      = 3
 	flagsWidth    = 3
 	categoryWidth = 12
-	toolWidth     = 11
 	tokensWidth   = 9
-	toolColumns   = 76
+	wideColumns   = 76
 )
 
 func (m *Model) row(c rowCells, style Style) Line {
 	line := Line{{c.marks, marksWidth, style}, {c.box, boxWidth, style}, {c.flags, flagsWidth + 1, style},
-		{c.category, categoryWidth + 1, style}}
+		{termtext.FirstColumns(c.category, categoryWidth), categoryWidth + 1, style}}
 	rest := m.size.Columns - marksWidth - boxWidth - flagsWidth - categoryWidth - tokensWidth - 3
-	if m.size.Columns >= toolColumns {
-		line = append(line, Span{termtext.FirstColumns(c.tool, toolWidth), toolWidth + 1, style})
-		rest -= toolWidth + 1
-	}
 	return append(line, Span{termtext.FirstColumns(c.preview, rest), rest + 1, style},
 		Span{termtext.Padded(c.tokens, tokensWidth, true), tokensWidth, style})
 }
@@ -37,11 +33,8 @@ func (m *Model) row(c rowCells, style Style) Line {
 func (m *Model) viewRow(row int) Line {
 	item := &m.list.items[m.list.rows[row]]
 	w, changed := m.plan.of(item)
-	c := rowCells{marks: m.marks(row, item), box: m.box(item, w), category: shortNames()[item.Category],
-		preview: termtext.Escape(item.Preview), tokens: termtext.Grouped(item.Tokens)}
-	if item.ToolName != nil {
-		c.tool = termtext.Escape(*item.ToolName)
-	}
+	c := rowCells{marks: m.marks(row, item), box: m.box(item, w), category: item.Category.Words(),
+		preview: termtext.Escape(cmp.Or(item.LongPreview, item.Preview)), tokens: termtext.Grouped(item.Tokens)}
 	if snippet := m.search.matches[item.ID]; snippet != "" {
 		c.preview = termtext.Escape(snippet)
 	}
@@ -105,12 +98,12 @@ func (m *Model) flags(item *protocol.ContextItem, w wish, changed bool) string {
 	if w.pinned {
 		flags[1] = 'P'
 	}
-	switch noted := w.note != ""; {
-	case noted && item.Replaced:
+	switch noted, replaced := w.note != "", item.Replaced || w.replaces; {
+	case noted && replaced:
 		flags[2] = 'B'
 	case noted:
 		flags[2] = 'N'
-	case item.Replaced:
+	case replaced:
 		flags[2] = 'R'
 	}
 	return string(flags)
@@ -132,7 +125,7 @@ const footRows = 4
 // price until the next key.
 func (m *Model) viewFoot() (lines []Line) {
 	first, second := m.viewPrice()
-	if m.screen == onFind || m.screen == onNote || m.status == "" {
+	if m.screen.isField() || m.status == "" {
 		lines = append(lines, m.viewPlace())
 	} else {
 		for _, line := range termtext.Wrap(m.status, m.size.Columns) {
@@ -140,7 +133,10 @@ func (m *Model) viewFoot() (lines []Line) {
 		}
 	}
 	lines = append(lines, m.full(first, Bold), m.full(second, 0))[:footRows-1]
-	keys := "Space exclude  d delete  Enter text  / find  a apply  u undo  ? keys  q quit"
+	keys := "Space exclude  d delete  R replace  S suggestions  s sort  a apply  ? keys  q quit"
+	if termtext.Columns(keys) > m.size.Columns {
+		keys = "Space exclude  d delete  Enter text  / find  a apply  u undo  ? keys  q quit"
+	}
 	if termtext.Columns(keys) > m.size.Columns {
 		keys = "Space exclude  d delete  / find  a apply  ? keys  q quit"
 	}
@@ -152,6 +148,10 @@ func (m *Model) viewPlace() Line {
 	switch {
 	case m.screen == onNote:
 		return m.viewNote()
+	case m.screen == onText:
+		return m.viewField("Text: ")
+	case m.screen == onTrim:
+		return m.viewField("Turns to keep: ")
 	case m.screen == onFind:
 		kind := "text"
 		if m.search.regex {
@@ -166,6 +166,9 @@ func (m *Model) viewPlace() Line {
 	if len(m.list.rows) > 0 {
 		place = fmt.Sprintf("item %s of %s", termtext.Grouped(int64(m.list.cursor+1)),
 			termtext.Grouped(int64(len(m.list.rows))))
+	}
+	if m.list.order != byTurn {
+		place += ", " + m.list.order.String()
 	}
 	if hidden := len(m.list.items) - len(m.list.rows); hidden > 0 {
 		place += fmt.Sprintf(", %s not shown (0 shows all)", termtext.Grouped(int64(hidden)))

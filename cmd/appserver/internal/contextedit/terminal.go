@@ -30,6 +30,7 @@ func Run(t Thread) error {
 	defer signal.Stop(signals)
 	columns, rows := screen.Size()
 	model, command := New(Size{columns, rows})
+	model.hasEditor = len(editorOf(os.Getenv)) > 0
 	l := loop{screen: screen, thread: t, model: model, signals: signals, results: make(chan Message, 1)}
 	l.start(command)
 	err = l.run()
@@ -79,6 +80,10 @@ func (l *loop) run() error {
 	for {
 		if done, err := l.model.Done(); done {
 			return err
+		}
+		if text, ok := l.model.Editing(); ok {
+			l.start(l.model.Update(l.editText(text)))
+			continue
 		}
 		if len(l.screen.EventQ()) == 0 {
 			l.draw()

@@ -20,6 +20,14 @@ type Thread interface {
 	ReadItem(id string) (protocol.ContextReadItemResponse, error)
 	// Search returns the items whose text has a match.
 	Search(query string, regex bool) (protocol.ContextSearchResponse, error)
+	// Suggest returns items that the next requests can do without.
+	Suggest() (protocol.ContextSuggestResponse, error)
+	// Trim takes all turns out of the context except the last ones, if lastTurn is still the last one. "" is any.
+	Trim(keep uint32, lastTurn string) error
+	// Draft drafts a compaction, Commit applies it, with another text unless that is nil, and Cancel drops it.
+	Draft() (protocol.ThreadCompactProposeResponse, error)
+	Commit(draftID string, text *string) error
+	Cancel() error
 }
 
 // Command is a request to a thread. It returns its result as a message for Update.
@@ -58,6 +66,8 @@ type edited struct {
 	edit  *protocol.ContextEdit // nil if nothing changed
 	after loaded
 	err   error
+	// done states an edit that is no entry of its answer, or is "".
+	done string
 }
 
 // itemRead is an item in full.
@@ -92,20 +102,20 @@ func reload(t Thread) (m loaded) {
 func applyEdits(edits []protocol.ContextOperation, revision int64) Command {
 	return func(t Thread) Message {
 		r, err := t.Apply(edits, revision)
-		return edited{"Applied", r.Edit, reload(t), err}
+		return edited{verb: "Applied", edit: r.Edit, after: reload(t), err: err}
 	}
 }
 
 func undoEdit(revision int64) Command {
 	return func(t Thread) Message {
 		r, err := t.Undo(revision)
-		return edited{"Undone", &r.Undone, reload(t), err}
+		return edited{verb: "Undone", edit: &r.Undone, after: reload(t), err: err}
 	}
 }
 
 func redoEdit(revision int64) Command {
 	return func(t Thread) Message {
 		r, err := t.Redo(revision)
-		return edited{"Redone", &r.Redone, reload(t), err}
+		return edited{verb: "Redone", edit: &r.Redone, after: reload(t), err: err}
 	}
 }

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"appserver/cmd/appserver/internal/termtext"
-	"appserver/protocol"
 )
 
 // The smallest terminal that the editor fits in.
@@ -59,19 +58,27 @@ func (m *Model) View() []Line {
 		return []Line{m.full(fmt.Sprintf("The terminal has %d x %d.", m.size.Columns, m.size.Rows), 0),
 			m.full(fmt.Sprintf("The editor needs %d x %d.", minColumns, minRows), 0), m.full("q quits", 0)}
 	}
-	if m.screen == onDetails || m.screen == onHelp || m.screen == onApply {
+	if m.screen.isPager() {
 		return m.viewPager()
 	}
 	lines := m.viewHead()
+	return append(append(lines, m.viewList()...), m.viewFoot()...)
+}
+
+// viewList returns the visible rows, with the headings of their turns.
+func (m *Model) viewList() (lines []Line) {
 	height := m.rowsOfList()
-	for i := range height {
-		if row := m.list.top + i; row < len(m.list.rows) {
-			lines = append(lines, m.viewRow(row))
-		} else {
-			lines = append(lines, m.full("", 0))
+	for row := m.list.top; row < len(m.list.rows) && len(lines) < height; row++ {
+		if h := m.list.headingAt(row, m.list.top); h != nil {
+			lines = append(lines, m.viewHeading(h))
 		}
+		lines = append(lines, m.viewRow(row))
 	}
-	return append(lines, m.viewFoot()...)
+	lines = lines[:min(height, len(lines))]
+	for len(lines) < height {
+		lines = append(lines, m.full("", 0))
+	}
+	return lines
 }
 
 func (m *Model) rowsOfList() int { return max(1, m.size.Rows-len(m.viewHead())-footRows) }
@@ -89,6 +96,10 @@ func (m *Model) viewPager() (lines []Line) {
 		title += m.viewPlanned()
 	case onApply:
 		title, keys = "Plan", "Enter applies  Esc returns"
+	case onConfirm:
+		title, keys = m.question.title, m.question.keys
+	case onSuggestions:
+		title, keys = "Suggestions", "Up Down move  Space choose  Enter price  Esc returns"
 	}
 	height := m.rowsOfPager()
 	end := min(m.pager.top+height, len(m.pager.lines))
@@ -134,7 +145,7 @@ func (m *Model) viewPlanned() string {
 func (m *Model) viewHead() []Line {
 	lines := []Line{m.viewGauge()}
 	lines = append(lines, m.viewChips()...)
-	return append(lines, m.row(rowCells{category: "category", tool: "tool", preview: "text", tokens: "tokens"}, Bold))
+	return append(lines, m.row(rowCells{category: "category", preview: "text", tokens: "tokens"}, Bold))
 }
 
 // viewGauge returns the name of the thread, its model, and its share of the window.
@@ -167,7 +178,7 @@ func (m *Model) viewGauge() Line {
 // viewBar returns a bar for a part of the window, or "" in narrow terminals.
 func (m *Model) viewBar(part, window int64) string {
 	const width = 10
-	if m.size.Columns < toolColumns {
+	if m.size.Columns < wideColumns {
 		return ""
 	}
 	filled := int(min(width, (part*width+window-1)/window))
@@ -176,22 +187,6 @@ func (m *Model) viewBar(part, window int64) string {
 
 // oneLine returns a text as one escaped line.
 func oneLine(text string) string { return termtext.Escape(strings.Join(strings.Fields(text), " ")) }
-
-// shortNames returns the names of the categories on the screen.
-func shortNames() map[protocol.ContextCategory]string {
-	return map[protocol.ContextCategory]string{
-		protocol.CategoryUserInstructions:   "instructions",
-		protocol.CategoryEnvironmentContext: "environment",
-		protocol.CategoryDeveloperMessage:   "developer",
-		protocol.CategoryUserMessage:        "user",
-		protocol.CategoryAssistantMessage:   "assistant",
-		protocol.CategoryReasoning:          "reasoning",
-		protocol.CategoryToolCall:           "call",
-		protocol.CategoryToolOutput:         "output",
-		protocol.CategorySummary:            "summary",
-		protocol.CategoryOther:              "other",
-	}
-}
 
 // roomyRows is the number of rows from which the categories have their tokens.
 const roomyRows = 20
@@ -206,7 +201,7 @@ func (m *Model) viewChips() (lines []Line) {
 		line, used = nil, 0
 	}
 	for i, part := range m.list.usage.ByCategory {
-		chip := fmt.Sprintf("%d %s %s", i+1, shortNames()[part.Category], termtext.Grouped(int64(part.Count)))
+		chip := fmt.Sprintf("%d %s %s", i+1, part.Category.Words(), termtext.Grouped(int64(part.Count)))
 		if m.size.Rows >= roomyRows {
 			chip += " (" + termtext.Grouped(part.IncludedTokens) + ")"
 		}
