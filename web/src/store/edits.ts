@@ -3,7 +3,7 @@
 import { firstLine, plural, visible } from "../lib/format.ts";
 import type { ContextEdit, ContextItem } from "../wire/types.ts";
 import type { ContextList } from "./context.ts";
-import { categoryNames } from "./contextnames.ts";
+import { categoryName } from "../wire/contextwords.ts";
 import type { Notices } from "./notices.ts";
 import type { Requests } from "./requests.ts";
 
@@ -24,7 +24,7 @@ const nameLength = 60;
 
 /** itemName names an item by its text, or by its category if it has none. */
 export const itemName = (i: ContextItem): string =>
-	firstLine(visible(i.preview), nameLength) || categoryNames[i.category];
+	firstLine(visible(i.preview), nameLength) || categoryName(i.category);
 
 /** singleOps are the edits of items of which a list has one. */
 const singleOps: Record<string, string> = { excluded: "Exclude", included: "Include", deleted: "Delete",

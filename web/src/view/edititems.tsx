@@ -1,7 +1,7 @@
 // The items of an edit of the context.
 
 import { useState } from "preact/hooks";
-import { categoryNames } from "../store/contextnames.ts";
+import { categoryName } from "../wire/contextwords.ts";
 import { itemName } from "../store/edits.ts";
 import { showContext } from "../store/panels.ts";
 import type { ThreadStore } from "../store/thread.ts";
@@ -51,7 +51,7 @@ export function EditItems({ store, edit, names }: { store: ThreadStore; edit: Co
 				const text = <ItemName store={store} id={id} names={names} reads={i < maxShown} />;
 				return (
 					<li key={id}>
-						{item && <span class={`category cat-${item.category}`}><i aria-hidden="true" />{categoryNames[item.category]}</span>}
+						{item && <span class={`category cat-${item.category}`}><i aria-hidden="true" />{categoryName(item.category)}</span>}
 						{item ? <button type="button" class="small quiet ellipsis" title="Show in the list" onClick={() => showContext(id)}>{text}</button>
 							: <span class="ellipsis">{text}</span>}
 						<span class="faint">{was === is ? "changed" : `${states[was] ?? was} → ${states[is] ?? is}`}</span>

@@ -2,7 +2,7 @@
 
 import { useEffect, useMemo, useState } from "preact/hooks";
 import * as app from "../store/app.ts";
-import { categoryNames } from "../store/contextnames.ts";
+import { categoryName } from "../wire/contextwords.ts";
 import { closeDialog } from "../store/dialog.ts";
 import { moneyText } from "../store/money.ts";
 import { Rerun, type RunAnswer } from "../store/rerun.ts";
@@ -126,7 +126,7 @@ function Items({ store, parts, excluded, replaced, setExcluded, setReplaced }: I
 						<li key={id}>
 							<div class="rerun-item">
 								<label class="option"><input type="checkbox" checked={!excluded.has(id)} onChange={() => setExcluded(toggled(excluded, id))} />
-									<span class={`category cat-${item?.category ?? "other"}`}><i aria-hidden="true" />{item ? categoryNames[item.category] : visible(title)}</span>
+									<span class={`category cat-${item?.category ?? "other"}`}><i aria-hidden="true" />{item ? categoryName(item.category) : visible(title)}</span>
 									<span class="ellipsis">
 										<ItemName store={store} id={id} names={names} reads={i >= rows.length - maxRead} /></span></label>
 								{changed !== undefined && <span class="badge edited">replaced</span>}
