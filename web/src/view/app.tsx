@@ -1,6 +1,7 @@
 // The frame of the page: top bar, threads, timeline, panel.
 
 import { useEffect, useState } from "preact/hooks";
+import { startAlerts } from "../store/alerts.ts";
 import * as app from "../store/app.ts";
 import { Icon } from "../lib/icons.tsx";
 import { baseName, firstLine, plural, visible } from "../lib/format.ts";
@@ -38,6 +39,7 @@ export function App() {
 		narrow.addEventListener("change", fit);
 		veryNarrow.addEventListener("change", fit);
 	}, []);
+	useEffect(startAlerts, []);
 	const shown = app.current.value?.id;
 	useEffect(() => {
 		if (shown && matchMedia("(max-width: 760px)").matches) threadsOpen.value = false; // the list covers the thread

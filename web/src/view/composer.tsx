@@ -10,11 +10,8 @@ import { Icon } from "../lib/icons.tsx";
 import { plural } from "../lib/format.ts";
 import { AttachmentList, useAttachments, type Attachments } from "./attachments.tsx";
 import { CompletionList, onCompletionKey, useCompletions } from "./completions.tsx";
-import { openRewind } from "./openrevert.tsx";
 import { TurnOptions } from "./options.tsx";
 
-/** twiceMs is the longest time between two presses of Escape that belong together. */
-const twiceMs = 600;
 /** maxHeight is the largest height of the text, as a share of the page. */
 const maxHeight = 0.4;
 
@@ -37,7 +34,8 @@ export function Composer({ store }: { store: ThreadStore }) {
 		if (!sendable) return;
 		setSending(true);
 		try {
-			await store.turns.submit(text.trim(), attachments.images, choice.overrides());
+			await store.turns.submit(text, attachments.images, choice.overrides());
+			choice.settle();
 			store.draft.set("");
 			attachments.clear();
 			reveal.end();
@@ -54,7 +52,7 @@ export function Composer({ store }: { store: ThreadStore }) {
 		store.draft.set(text.slice(0, wordStart(text, el.selectionStart)) + c.insert + " " + text.slice(el.selectionStart));
 		el.focus();
 	};
-	const onMessageKey = useMessageKeys(store, send);
+	const onMessageKey = messageKeys(store, send);
 	const shown = complete.list.length > 0;
 	return (
 		<form class="composer" aria-label="Message" onSubmit={(e) => {
@@ -83,10 +81,9 @@ function grow(el: HTMLElement): void {
 }
 
 /**
- * useMessageKeys returns the handler of keys that send the message, or act on the conversation if the field is empty.
+ * messageKeys returns the handler of keys that send the message, or act on the conversation if the field is empty.
  */
-function useMessageKeys(store: ThreadStore, send: () => Promise<void>): (e: KeyboardEvent) => void {
-	const escaped = useRef(0);
+function messageKeys(store: ThreadStore, send: () => Promise<void>): (e: KeyboardEvent) => void {
 	return (e) => {
 		const empty = store.draft.text.value === "";
 		if (e.key === "Enter" && !e.shiftKey) {
@@ -95,9 +92,6 @@ function useMessageKeys(store: ThreadStore, send: () => Promise<void>): (e: Keyb
 		} else if (e.key === "ArrowUp" && empty) {
 			e.preventDefault();
 			store.items.lastMessage().then((last) => store.draft.replace(last, ""), (error) => store.notices.report(error));
-		} else if (e.key === "Escape" && empty) {
-			if (Date.now() - escaped.current < twiceMs) openRewind(store);
-			escaped.current = Date.now();
 		}
 	};
 }

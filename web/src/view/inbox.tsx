@@ -1,20 +1,12 @@
 // The open questions of all threads.
 
 import * as app from "../store/app.ts";
-import { inbox } from "../store/questions.ts";
+import { inbox, kinds } from "../store/questions.ts";
 import { count, plural } from "../lib/format.ts";
 import { Icon } from "../lib/icons.tsx";
 import type { OpenServerRequest } from "../wire/types.ts";
 import { Menu } from "./menu.tsx";
 import { titleOf } from "../store/titles.ts";
-
-const kinds: Record<string, string> = {
-	"item/commandExecution/requestApproval": "command",
-	"item/fileChange/requestApproval": "file changes",
-	"mcpServer/elicitation/request": "question of a server",
-	"item/tool/requestUserInput": "question of the agent",
-	"item/tool/call": "call of a client's tool",
-};
 
 /** Inbox shows the number of open questions. A click lists them, another one opens the thread. */
 export function Inbox() {
