@@ -42,6 +42,8 @@ export interface ListProps<T extends Row> {
 	onStart?(): void;
 	onEnd?(): void;
 	onScroll?(first: number, last: number): void;
+	/** onPinned is called when the user scrolls away from the end, and back. */
+	onPinned?(pinned: boolean): void;
 	onKeyDown?(event: KeyboardEvent): void;
 	multiselectable?: boolean;
 }
@@ -116,7 +118,9 @@ function scrolled({ box, model, setView }: List, props: ListProps<Row>): void {
 	if (!el) return; // the event of a list that is gone
 	const { scrollTop, clientHeight } = el;
 	const below = el.scrollHeight - scrollTop - clientHeight;
-	model.pinned = below < pinDistance;
+	const pinned = below < pinDistance;
+	if (pinned !== model.pinned) props.onPinned?.(pinned);
+	model.pinned = pinned;
 	model.remember(scrollTop);
 	const [a, b] = model.range(scrollTop, clientHeight);
 	props.onScroll?.(model.tree.find(scrollTop), model.tree.find(scrollTop + clientHeight));

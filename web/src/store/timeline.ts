@@ -229,6 +229,13 @@ export class Timeline {
 		return null;
 	}
 
+	/** lastTurn returns the id of the newest turn that is loaded, or null. */
+	lastTurn(): string | null {
+		const starts = [...this.list, ...this.held.values()].filter((e) => e.data.type === "turnStarted");
+		const last = starts.at(-1)?.data;
+		return last?.type === "turnStarted" ? last.turnId : null;
+	}
+
 	/** openTurn returns the id of the last turn if it has not ended. */
 	openTurn(): string | null {
 		const entries = [...this.list, ...this.held.values()];

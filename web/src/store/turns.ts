@@ -22,6 +22,13 @@ function usageText({ promptTokens, modelContextWindow, byCategory }: ContextUsag
 	return `${usagePrefix}${count(promptTokens)} tokens${share}. By category: ${parts.join(" · ")}. The tab Context lists the items.`;
 }
 
+/** Attempt is the next attempt of a model request. at is its time, about, in Unix milliseconds. */
+export interface Attempt {
+	number: number;
+	limit: number;
+	at: number;
+}
+
 /** Turns starts, steers and interrupts the turns of one thread. */
 export class Turns {
 	/** current is the id of the turn in progress, or null. */
@@ -29,6 +36,8 @@ export class Turns {
 	readonly tokens = signal<ThreadTokenUsage | null>(null);
 	/** retrying is the error of a model request that the server sends again, or empty. */
 	readonly retrying = signal("");
+	/** attempt is the next attempt of that request, or null if the server names none. */
+	readonly attempt = signal<Attempt | null>(null);
 
 	constructor(
 		private readonly requests: Requests, private readonly notices: Notices, private readonly settings: ThreadSettings,
@@ -80,6 +89,14 @@ export class Turns {
 		this.settings.override(overrides);
 	}
 
+	/**
+	 * retry starts a turn without input: the model gets the conversation as it is, with the message of the turn that failed
+	 * and what that turn did. It shows a failure.
+	 */
+	async retry(): Promise<void> {
+		await this.requests.edit((c, threadId) => c.call("turn/start", { threadId, input: [] }));
+	}
+
 	/** explain adds the reason of a decline to the turn of the question. */
 	async explain(turn: string, text: string): Promise<void> {
 		if (!(await this.steer(turn, [{ type: "text", text }]))) throw new Error("The turn has ended, and the reason was not sent.");
@@ -120,7 +137,11 @@ export class Turns {
 				this.tokens.value = n.params.tokenUsage;
 				return;
 			case "error":
-				if (n.params.willRetry) this.retrying.value = n.params.error.additionalDetails ?? n.params.error.message;
+				if (n.params.willRetry) {
+					const { error, retry } = n.params;
+					this.attempt.value = retry ? { number: retry.attempt, limit: retry.limit, at: Date.now() + retry.delayMs } : null;
+					this.retrying.value = error.additionalDetails ?? error.message;
+				}
 				// Otherwise the turn's end shows it.
 				else if (n.params.turnId !== this.current.value) this.notices.add("error", n.params.error.message);
 				return;

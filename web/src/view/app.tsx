@@ -8,6 +8,7 @@ import { baseName, firstLine, plural, visible } from "../lib/format.ts";
 import { modelStore } from "../store/models.ts";
 import type { TurnName } from "../store/reverts.ts";
 import type { ThreadStore } from "../store/thread.ts";
+import { ActivityLine, PlanCard, RetryBanner } from "./activity.tsx";
 import { Composer } from "./composer.tsx";
 import { openDialog } from "../store/dialog.ts";
 import { Dialogs } from "./dialogs.tsx";
@@ -72,7 +73,9 @@ function Conversation() {
 		<>
 			<ThreadTimeline store={store} key={store.id} />
 			<Notices />
+			<PlanCard store={store} />
 			<Dock store={store} />
+			<ActivityLine store={store} />
 			{store.phase.value !== "failed" && <Composer store={store} key={`c${store.id}`} />}
 		</>
 	);
@@ -161,9 +164,7 @@ function Notices() {
 	const store = app.current.value!;
 	return (
 		<div class="notices">
-			{store.turns.retrying.value && (
-				<div class="banner warning" role="status"><Icon name="warning" /><span>The model request failed and is sent again: {store.turns.retrying.value}</span></div>
-			)}
+			<RetryBanner store={store} />
 			<UndoOfRevert store={store} />
 			{store.notices.list.value.map((n) => (
 				<div key={n.id} class={`banner ${n.kind}`} role={n.kind === "error" ? "alert" : "status"}>

@@ -3,7 +3,7 @@
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { connected } from "../store/app.ts";
 import { TurnChoice } from "../store/choice.ts";
-import { wordStart, type Completion } from "../store/completions.ts";
+import { mention, wordStart, type Completion } from "../store/completions.ts";
 import { reveal } from "../store/reveal.ts";
 import type { ThreadStore } from "../store/thread.ts";
 import { Icon } from "../lib/icons.tsx";
@@ -54,8 +54,13 @@ export function Composer({ store }: { store: ThreadStore }) {
 	};
 	const onMessageKey = messageKeys(store, send);
 	const shown = complete.list.length > 0;
+	const drop = useDrop((files) => {
+		const images = [...files].filter((f) => f.type.startsWith("image/"));
+		void attachments.attach(images);
+		void mention(store, [...files].filter((f) => !images.includes(f)), (names) => insert(store, area.current!, names));
+	});
 	return (
-		<form class="composer" aria-label="Message" onSubmit={(e) => {
+		<form class={`composer ${drop.over ? "drop" : ""}`} aria-label="Message" {...drop.handlers} onSubmit={(e) => {
 			e.preventDefault();
 			void send();
 		}}>
@@ -72,6 +77,38 @@ export function Composer({ store }: { store: ThreadStore }) {
 			<Bar store={store} choice={choice} attachments={attachments} running={running} sendable={sendable} />
 		</form>
 	);
+}
+
+/** useDrop takes files that are dropped on an element. Texts go to the field, as everywhere. */
+function useDrop(take: (files: FileList) => void) {
+	const [over, setOver] = useState(false);
+	const hasFiles = (e: DragEvent) => e.dataTransfer?.types.includes("Files") === true;
+	return {
+		over,
+		handlers: {
+			onDragOver: (e: DragEvent) => {
+				if (!hasFiles(e)) return;
+				e.preventDefault();
+				setOver(true);
+			},
+			onDragLeave: () => setOver(false),
+			onDrop: (e: DragEvent) => {
+				setOver(false);
+				if (!hasFiles(e)) return;
+				e.preventDefault();
+				take(e.dataTransfer!.files);
+			},
+		},
+	};
+}
+
+/** insert adds words at the caret of the message. */
+function insert(store: ThreadStore, el: HTMLTextAreaElement, words: string): void {
+	const text = store.draft.text.peek();
+	const at = el.selectionStart;
+	const gap = at > 0 && !/\s$/.test(text.slice(0, at)) ? " " : "";
+	store.draft.set(`${text.slice(0, at)}${gap}${words} ${text.slice(at)}`);
+	el.focus();
 }
 
 /** grow gives a text area the height of its text, up to a part of the page. */

@@ -11,6 +11,9 @@ import { count, duration, firstLine, plural, relative, visible } from "../lib/fo
 import { waits } from "../store/questions.ts";
 import { scriptOf } from "../lib/shell.ts";
 import { CopyButton } from "../lib/copy.tsx";
+import { FollowedOutput } from "../lib/follow.tsx";
+import { openPath } from "../lib/openpath.ts";
+import { openOutput } from "./openfile.tsx";
 import { DiffView, diffCounts } from "./diff.tsx";
 import { Fold } from "./fold.tsx";
 import { Menu, type MenuEntry } from "./menu.tsx";
@@ -65,7 +68,7 @@ function Content(p: Props) {
 		case "reasoning":
 			return <Reasoning item={item} head={head} />;
 		case "commandExecution":
-			return <Command item={item} whole={entry.whole} head={head} />;
+			return <Command {...p} item={item} head={head} />;
 		case "fileChange":
 			return <FileChanges item={item} cwd={store.settings.thread.value?.cwd ?? ""} head={head} />;
 		case "mcpToolCall":
@@ -207,7 +210,7 @@ function Reasoning({ item, head }: { item: ReasoningItem; head: ComponentChildre
 	);
 }
 
-function Command({ item, whole, head }: { item: CommandExecutionItem; whole: boolean; head: ComponentChildren }) {
+function Command({ item, entry, turnId, store, head }: Props & { item: CommandExecutionItem; head: ComponentChildren }) {
 	const running = item.status === "inProgress";
 	const failed = item.status === "failed" || (item.exitCode !== null && item.exitCode !== 0);
 	const output = item.aggregatedOutput ?? "";
@@ -224,7 +227,12 @@ function Command({ item, whole, head }: { item: CommandExecutionItem; whole: boo
 		} title={<code class="ellipsis">{visible(scriptOf(item.command))}</code>}>
 			<div class="command-cwd faint">{visible(item.cwd)}</div>
 			{output === "" ? <p class="faint">No output{running ? " yet" : ""}.</p>
-				: <pre class="output" tabIndex={0} aria-label="output">{terminal(output, whole ? longOutput : shortOutput)}</pre>}
+				: <>
+					<FollowedOutput label="output" at={running && output}>
+						{terminal(output, entry.whole ? longOutput : shortOutput)}</FollowedOutput>
+					<button type="button" class="small full-size" onClick={() => openOutput(store, turnId, item.id, item.command)}>
+						<Icon name="wide" />Full size</button>
+				</>}
 		</Fold>
 	);
 }
@@ -243,7 +251,10 @@ function FileChanges({ item, cwd, head }: { item: FileChangeItem; cwd: string; h
 			{item.changes.map((c) => {
 				const { added, removed } = diffCounts(c.diff, c.kind.type);
 				return (
-					<Fold icon="file" title={<>
+					<Fold icon="file" head={
+						<button type="button" class="quiet" aria-label={`Open ${visible(relative(c.path, cwd))}`} title="Open the file"
+							onClick={() => openPath(c.path, 0)}><Icon name="eye" /></button>
+					} title={<>
 						<code class="ellipsis" title={visible(c.path)}>{visible(relative(c.path, cwd))}</code>
 						<span class="added">+{added}</span><span class="removed">−{removed}</span>
 					</>}>

@@ -1,10 +1,11 @@
 // The commands of a thread that run in the background.
 
-import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
+import { useEffect } from "preact/hooks";
 import { connected } from "../store/app.ts";
 import { useResource } from "./useresource.ts";
 import type { ThreadStore } from "../store/thread.ts";
 import { terminal } from "../lib/ansi.tsx";
+import { FollowedOutput } from "../lib/follow.tsx";
 import { Icon } from "../lib/icons.tsx";
 import { relative, textOfParts, visible } from "../lib/format.ts";
 import { scriptOf } from "../lib/shell.ts";
@@ -14,8 +15,6 @@ import { Load } from "./parts.tsx";
 
 /** tail is the number of characters of an output that are shown, from its end. */
 const tail = 6000;
-/** nearEnd is the distance from the end, in pixels, within which the output follows new lines. */
-const nearEnd = 40;
 
 const changing = new Set(["item/started", "item/completed", "turn/completed"]);
 
@@ -73,8 +72,6 @@ function TerminalRow({ t, store,
 
 /** Output shows the end of the output. After a reload, the server has a running command's first output only. */
 function Output({ t, store }: { t: ThreadBackgroundTerminal; store: ThreadStore }) {
-	const box = useRef<HTMLPreElement>(null);
-	const atEnd = useRef(true);
 	const entry = store.items.timeline.entries[store.items.timeline.indexOfItem(t.itemId)];
 	void entry?.version.value;
 	const call = entry ? undefined : store.context.byItemId.value.get(t.itemId)?.find((i) => i.category === "toolOutput");
@@ -84,18 +81,11 @@ function Output({ t, store }: { t: ThreadBackgroundTerminal; store: ThreadStore 
 	const later = store.items.outputs.value.get(t.itemId) ?? "";
 	const output = item?.type === "commandExecution" ? item.aggregatedOutput ?? ""
 		: firstOutput(textOfParts(first.value.value?.original ?? [])) + later;
-	useLayoutEffect(() => {
-		if (box.current && atEnd.current) box.current.scrollTop = box.current.scrollHeight;
-	}, [output]);
 	if (output === "") return <p class="faint">No output yet.</p>;
 	return (
 		<>
 			{!item && <p class="faint">The first output, and what came since this page was opened:</p>}
-			<pre ref={box} class="output" tabIndex={0} aria-label={`output of ${visible(scriptOf(t.command))}`}
-				onScroll={(e) => (atEnd.current =
-					e.currentTarget.scrollHeight - e.currentTarget.scrollTop - e.currentTarget.clientHeight < nearEnd)}>
-				{terminal(output, tail)}
-			</pre>
+			<FollowedOutput label={`output of ${visible(scriptOf(t.command))}`} at={output}>{terminal(output, tail)}</FollowedOutput>
 		</>
 	);
 }

@@ -90,12 +90,23 @@ export type FromEditor =
 /** showContextEvent is the event of the window by which the extension asks for the panel with the context. */
 export const showContextEvent = "showcontext";
 
+/** OpenFile asks the editor to open a file. The path is absolute; line 0 is none. */
+export interface OpenFile {
+	type: "appserver/openFile";
+	path: string;
+	line: number;
+}
+
+/** editor has the function that sends a request to the editor that shows the page. */
+export const editor = { request: (_request: OpenFile): void => undefined };
+
 class Webview implements Transport {
 	private last = 0;
 	private events: LinkEvents | null = null;
 	private keysKept = false;
 
 	constructor(private readonly editor: Editor) {
+		requestsTo(editor);
 		// The editor keeps the state of a page over its restarts, and the address has the thread.
 		const saved = editor.getState() as { hash?: string } | undefined;
 		if (location.hash === "" && saved?.hash) location.hash = saved.hash;
@@ -146,6 +157,11 @@ class Webview implements Transport {
 		}
 		if (message.kind === "closed") this.end();
 	}
+}
+
+/** requestsTo sends the requests of the page to an editor. */
+function requestsTo(to: Editor): void {
+	editor.request = (request) => to.postMessage(request);
 }
 
 /** keepKeys keeps the keys that the page uses from the editor, which has commands for some of them. */

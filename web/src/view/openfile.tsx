@@ -1,0 +1,57 @@
+// Opens files that texts name, and whole outputs of commands.
+
+import { lazy } from "../lib/lazy.tsx";
+import { resolved, type PathPlace } from "../lib/openpath.ts";
+import { visible } from "../lib/format.ts";
+import { scriptOf } from "../lib/shell.ts";
+import { changesOf } from "../store/changes.ts";
+import { openDialog } from "../store/dialog.ts";
+import { showPanel } from "../store/panels.ts";
+import type { ThreadStore } from "../store/thread.ts";
+import { editor, inEditor } from "../wire/transport.ts";
+import { Frame } from "./frame.tsx";
+
+const FileView = lazy(() => import("./fileview.tsx").then((m) => m.FileView));
+const WholeOutput = lazy(() => import("./fileview.tsx").then((m) => m.WholeOutput));
+
+/**
+ * openFile opens a file at a line: in the editor that shows the page, or else in the changes of the thread if they have
+ * the file, or else read-only. Files outside of the thread's folder are not opened.
+ */
+export function openFile(store: ThreadStore, { path, line }: PathPlace): void {
+	const cwd = store.settings.thread.value?.cwd ?? "";
+	const below = resolved(path, cwd);
+	if (below === null) {
+		store.notices.add("warning", `${visible(path)} is not in the folder of the thread, and is not opened.`);
+		return;
+	}
+	const absolute = `${cwd}/${below}`;
+	if (inEditor()) {
+		editor.request({ type: "appserver/openFile", path: absolute, line });
+		return;
+	}
+	void isChanged(store, absolute).then((changed) => {
+		if (changed) {
+			showPanel("changes");
+			changesOf(store).reveal(absolute, Math.max(line, 1));
+		} else {
+			openDialog({ kind: "part", view: () => (
+				<Frame title={visible(below)} wide><FileView path={absolute} line={line} /></Frame>
+			) });
+		}
+	});
+}
+
+/** isChanged reports whether the changes of the thread have a file. */
+async function isChanged(store: ThreadStore, absolute: string): Promise<boolean> {
+	const { call, threadId } = store.requests;
+	const all = await call("thread/diff/read", { threadId }).catch(() => null);
+	return all?.summary.files.some((f) => absolute.endsWith(`/${f.path}`)) ?? false;
+}
+
+/** openOutput shows the whole output of a command, also while it runs. */
+export function openOutput(store: ThreadStore, turnId: string, itemId: string, command: string): void {
+	openDialog({ kind: "part", view: () => (
+		<Frame title={visible(scriptOf(command))} wide><WholeOutput store={store} turnId={turnId} itemId={itemId} /></Frame>
+	) });
+}
