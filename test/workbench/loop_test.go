@@ -115,7 +115,7 @@ func TestRetriesAndFailuresGoOn(t *testing.T) {
 // TestOutputFollowsItsEndAndOpensToFullSize scrolls with a running command unless the user has scrolled up, and opens the whole
 // output in a dialog. Addresses are links, hostile ones are not.
 func TestOutputFollowsItsEndAndOpensToFullSize(t *testing.T) {
-	command := "seq 1 200; echo see https://example.com/a?b=1. and javascript:alert(1); touch ready; " +
+	command := "seq 1 200; echo \"see https://example.com/a?b=1. and javascript:alert(1)\"; touch ready; " +
 		"while [ ! -e go ]; do sleep 0.05; done; seq 201 400; while [ ! -e end ]; do sleep 0.05; done; echo last"
 	w := serveScript(t, toolStep("go", "shell", object{"command": command}), object{"match": "go", "text": "Done."}).open(t)
 	folder := t.TempDir()

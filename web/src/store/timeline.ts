@@ -229,6 +229,12 @@ export class Timeline {
 		return null;
 	}
 
+	/** isFirstMessage reports whether no message of the user is before this one in its turn, as far as it is loaded. */
+	isFirstMessage({ turnId, item }: TimelineItem): boolean {
+		const first = this.list.find((e) => e.data.type === "item" && e.data.turnId === turnId && e.data.item.type === "userMessage");
+		return first?.data.type === "item" && first.data.item.id === item.id;
+	}
+
 	/** lastTurn returns the id of the newest turn that is loaded, or null. */
 	lastTurn(): string | null {
 		const starts = [...this.list, ...this.held.values()].filter((e) => e.data.type === "turnStarted");

@@ -17,7 +17,7 @@ import { openOutput } from "./openfile.tsx";
 import { DiffView, diffCounts } from "./diff.tsx";
 import { Fold } from "./fold.tsx";
 import { Menu, type MenuEntry } from "./menu.tsx";
-import { openRevert, openRewind } from "./openrevert.tsx";
+import { openResend, openRevert, openRewind } from "./openrevert.tsx";
 import { showContext, showPanel } from "../store/panels.ts";
 import type {
 	CommandExecutionItem, ContextItem, DynamicToolCallItem, FileChangeItem, McpToolCallItem, ReasoningItem, ThreadItem,
@@ -180,6 +180,10 @@ function Facts({ entry, item, turnId, store }: Props) {
 		{ label: "Show in context", icon: "panel", run: () => showContext(ids[0]!) },
 	] : [];
 	if (item.type === "userMessage") {
+		const again = data;
+		if (again.type === "item" && store.items.timeline.isFirstMessage(again)) {
+			entries.push({ label: "Edit and send again…", icon: "edit", run: () => openResend(store, again) });
+		}
 		entries.push({ label: "Fork before this message", icon: "fork", run: () => void fork(store.id, turnId) });
 		entries.push({ label: "Rewind to here…", icon: "undo", run: () => openRewind(store, turnId) });
 		entries.push({ label: "Revert files to here…", icon: "file", run: () => openRevert(store, turnId) });
@@ -210,6 +214,9 @@ function Reasoning({ item, head }: { item: ReasoningItem; head: ComponentChildre
 	);
 }
 
+/** smallOutput is the number of characters of an output that needs no larger view. */
+const smallOutput = 400;
+
 function Command({ item, entry, turnId, store, head }: Props & { item: CommandExecutionItem; head: ComponentChildren }) {
 	const running = item.status === "inProgress";
 	const failed = item.status === "failed" || (item.exitCode !== null && item.exitCode !== 0);
@@ -230,8 +237,10 @@ function Command({ item, entry, turnId, store, head }: Props & { item: CommandEx
 				: <>
 					<FollowedOutput label="output" at={running && output}>
 						{terminal(output, entry.whole ? longOutput : shortOutput)}</FollowedOutput>
-					<button type="button" class="small full-size" onClick={() => openOutput(store, turnId, item.id, item.command)}>
-						<Icon name="wide" />Full size</button>
+					{output.length > smallOutput && (
+						<button type="button" class="small full-size" onClick={() => openOutput(store, turnId, item.id, item.command)}>
+							<Icon name="wide" />Full size</button>
+					)}
 				</>}
 		</Fold>
 	);

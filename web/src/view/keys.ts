@@ -21,7 +21,7 @@ export const shortcuts: readonly [string, readonly [string, string][]][] = [
 		["R", "replace"], ["Enter", "details"], ["Ctrl+Enter", "apply the plan"], ["Backspace", "discard the plan"], ["/", "find"],
 		["Ctrl+Z Ctrl+Y", "undo, redo"],
 	]],
-	["Changes", [["↑ ↓", "file or hunk"], ["J K", "file"], ["→ ←", "open, close"]]],
+	["Changes", [["↑ ↓", "file or hunk; with Shift a line"], ["C", "comment on the line"], ["J K", "file"], ["→ ←", "open, close"]]],
 ];
 
 const regions = [".threads input[type=search]", ".timeline [tabindex='0']", ".composer textarea", ".tab-panel [tabindex='0']"];

@@ -2,7 +2,7 @@
 
 import { lazy } from "../lib/lazy.tsx";
 import { resolved, type PathPlace } from "../lib/openpath.ts";
-import { visible } from "../lib/format.ts";
+import { firstLine, visible } from "../lib/format.ts";
 import { scriptOf } from "../lib/shell.ts";
 import { changesOf } from "../store/changes.ts";
 import { openDialog } from "../store/dialog.ts";
@@ -13,6 +13,8 @@ import { Frame } from "./frame.tsx";
 
 const FileView = lazy(() => import("./fileview.tsx").then((m) => m.FileView));
 const WholeOutput = lazy(() => import("./fileview.tsx").then((m) => m.WholeOutput));
+
+const maxTitle = 100;
 
 /**
  * openFile opens a file at a line: in the editor that shows the page, or else in the changes of the thread if they have
@@ -52,6 +54,6 @@ async function isChanged(store: ThreadStore, absolute: string): Promise<boolean>
 /** openOutput shows the whole output of a command, also while it runs. */
 export function openOutput(store: ThreadStore, turnId: string, itemId: string, command: string): void {
 	openDialog({ kind: "part", view: () => (
-		<Frame title={visible(scriptOf(command))} wide><WholeOutput store={store} turnId={turnId} itemId={itemId} /></Frame>
+		<Frame title={firstLine(visible(scriptOf(command)), maxTitle)} wide><WholeOutput store={store} turnId={turnId} itemId={itemId} /></Frame>
 	) });
 }
