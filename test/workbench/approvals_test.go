@@ -45,8 +45,8 @@ func TestDeclineHasAReason(t *testing.T) {
 	w.requireNoProblems()
 }
 
-// TestQuestionSaysHowKeysAnswer has the keys in the card while a field has the focus, and takes them everywhere else.
-// A key that is pressed twice does not answer the next question.
+// TestQuestionSaysHowKeysAnswer has the keys in the card while a field has the focus, and takes them everywhere
+// else. A key that is pressed twice does not answer the next question.
 func TestQuestionSaysHowKeysAnswer(t *testing.T) {
 	two := []object{{"name": "shell", "arguments": object{"command": "touch one"}},
 		{"name": "shell", "arguments": object{"command": "touch two"}}}
@@ -108,8 +108,8 @@ func TestQuestionSaysThatACommandFailed(t *testing.T) {
 	w.requireNoProblems()
 }
 
-// TestAlertsTellOfQuestionsAndTurns counts questions in the title of the tab, marks turns that ended while the user looked
-// at something else, and shows notifications if the user wants them. They open their thread.
+// TestAlertsTellOfQuestionsAndTurns counts questions in the title of the tab, marks turns that ended while the user
+// looked at something else, and shows notifications if the user wants them. They open their thread.
 func TestAlertsTellOfQuestionsAndTurns(t *testing.T) {
 	sample.Long(t)
 	w := serveAsking(t,

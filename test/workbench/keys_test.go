@@ -18,7 +18,8 @@ type keyTest struct {
 	run  func(w *workbench)
 }
 
-// TestEachKeyOfTheHelpWorks presses each key that the page lists, and that the document lists. A key without a test fails.
+// TestEachKeyOfTheHelpWorks presses each key that the page lists, and that the document lists. A key without a test
+// fails.
 func TestEachKeyOfTheHelpWorks(t *testing.T) {
 	sample.Long(t)
 	shell := func(name string) []object {
@@ -32,8 +33,10 @@ func TestEachKeyOfTheHelpWorks(t *testing.T) {
 	w := serveAsking(t, append(steps, object{"match": "steered", "text": "End of declined."})...).open(t)
 	w.start(repository(t, map[string]string{"a.txt": "a\n"}))
 	var tests []keyTest
-	for _, section := range [][]keyTest{questionKeys(), messageKeys(), everywhereKeys(), timelineKeys(), contextKeys(), changesKeys()} {
-		tests = append(tests, section...)
+	for _, section := range []func() []keyTest{
+		questionKeys, messageKeys, everywhereKeys, timelineKeys, contextKeys, changesKeys,
+	} {
+		tests = append(tests, section()...)
 	}
 	require.ElementsMatch(t, helpKeys(w), names(tests), "the keys of the help and the tests")
 	for _, k := range tests {
@@ -245,8 +248,10 @@ func timelineKeys() []keyTest {
 		}},
 		{section + "G", func(w *workbench) {
 			eval[bool](w, `(document.querySelector(".timeline").scrollTo(0, 0), true)`)
+			w.see(".to-newest")
 			w.press("G")
-			w.await(`(() => { const e = document.querySelector(".timeline"); return e.scrollHeight - e.scrollTop - e.clientHeight < 5; })()`)
+			w.gone(".to-newest")
+			w.atEnd()
 		}},
 		{section + "E", func(w *workbench) {
 			w.press("[")
@@ -369,6 +374,16 @@ func changesKeys() []keyTest {
 			w.gone(".diff-row.hunk")
 			w.press(kb.ArrowRight)
 			w.see(".diff-row.hunk")
+		}},
+		{section + "C", func(w *workbench) {
+			w.press(kb.ArrowDown)
+			w.press(kb.ArrowDown, shift)
+			w.await(`document.activeElement.matches(".diff-row.add")`)
+			w.press("c")
+			w.closeDialog("Comment on once:1")
+			w.press(kb.ArrowUp, shift)
+			w.press(kb.ArrowUp)
+			row(w, "once")
 		}},
 		{section + "J K", func(w *workbench) {
 			w.press(kb.ArrowDown)

@@ -17,7 +17,8 @@ func toolStep(match, name string, arguments object) object {
 	return object{"match": match, "toolCalls": []object{{"name": name, "arguments": arguments}}}
 }
 
-// planStep returns a step of the offline provider that sets the plan. The status of each step is a letter: c, i or p.
+// planStep returns a step of the offline provider that sets the plan. The status of each step is a letter: c, i or
+// p.
 func planStep(match, statuses string) object {
 	words := map[rune]string{'c': "completed", 'i': "in_progress", 'p': "pending"}
 	var steps []object
@@ -27,8 +28,8 @@ func planStep(match, statuses string) object {
 	return toolStep(match, "update_plan", object{"explanation": "Why so.", "plan": steps})
 }
 
-// TestPlanIsAPinnedChecklist shows the steps of the agent's plan above the message field, also after a reload, in the turn and
-// after it. The next turn without a plan removes it, and a plan that is done leaves with its turn.
+// TestPlanIsAPinnedChecklist shows the steps of the agent's plan above the message field, also after a reload, in
+// the turn and after it. The next turn without a plan removes it, and a plan that is done leaves with its turn.
 func TestPlanIsAPinnedChecklist(t *testing.T) {
 	w := serveScript(t, planStep("first", "cip"), toolStep("first", "shell", object{"command": "touch started; while [ ! -e go ]; do sleep 0.05; done"}),
 		object{"match": "first", "text": "Half."}, object{"match": "second", "text": "No plan."},
@@ -79,8 +80,8 @@ func TestThinkingShowsALifeSign(t *testing.T) {
 	w.requireNoProblems()
 }
 
-// TestRetriesAndFailuresGoOn names the attempt and the wait of a request that is sent again. The last turn that failed has a
-// button that asks the model again, with the message and the work of the turn.
+// TestRetriesAndFailuresGoOn names the attempt and the wait of a request that is sent again. The last turn that
+// failed has a button that asks the model again, with the message and the work of the turn.
 func TestRetriesAndFailuresGoOn(t *testing.T) {
 	sample.Long(t)
 	home := t.TempDir()
@@ -112,12 +113,13 @@ func TestRetriesAndFailuresGoOn(t *testing.T) {
 	w.requireNoProblems()
 }
 
-// TestOutputFollowsItsEndAndOpensToFullSize scrolls with a running command unless the user has scrolled up, and opens the whole
-// output in a dialog. Addresses are links, hostile ones are not.
+// TestOutputFollowsItsEndAndOpensToFullSize scrolls with a running command unless the user has scrolled up, and
+// opens the whole output in a dialog. Addresses are links, hostile ones are not.
 func TestOutputFollowsItsEndAndOpensToFullSize(t *testing.T) {
 	command := "seq 1 200; echo \"see https://example.com/a?b=1. and javascript:alert(1)\"; touch ready; " +
 		"while [ ! -e go ]; do sleep 0.05; done; seq 201 400; while [ ! -e end ]; do sleep 0.05; done; echo last"
-	w := serveScript(t, toolStep("go", "shell", object{"command": command}), object{"match": "go", "text": "Done."}).open(t)
+	w := serveScript(t, toolStep("go", "shell", object{"command": command}),
+		object{"match": "go", "text": "Done."}).open(t)
 	folder := t.TempDir()
 	w.start(folder)
 	w.send("go")
@@ -143,8 +145,8 @@ func TestOutputFollowsItsEndAndOpensToFullSize(t *testing.T) {
 	w.requireNoProblems()
 }
 
-// TestPathsOpen opens a path in the changes of the thread, or else read-only at its line. Paths that lead out of the folder
-// of the thread are not opened.
+// TestPathsOpen opens a path in the changes of the thread, or else read-only at its line. Paths that lead out of
+// the folder of the thread are not opened.
 func TestPathsOpen(t *testing.T) {
 	dir := repository(t, map[string]string{"src/main.go": "package main\n\nfunc main() {}\n", "README.md": "one\ntwo\n<b>three</b>\n"})
 	w := serveScript(t, patch("go", "*** Update File: src/main.go\n@@\n-func main() {}\n+func main() { run() }\n"), object{"match": "go",
@@ -189,12 +191,13 @@ func TestJumpToTheNewest(t *testing.T) {
 	w.shot("newest")
 	w.click(".to-newest")
 	w.gone(".to-newest")
-	w.await(`(() => { const e = document.querySelector(".timeline"); return e.scrollHeight - e.scrollTop - e.clientHeight < 5; })()`)
+	w.atEnd()
 	w.seeText(".message.agent", "Here.")
 	w.requireNoProblems()
 }
 
-// TestFilesAreDropped attaches an image, adds the path of a file of the folder, and says that another one is only a name.
+// TestFilesAreDropped attaches an image, adds the path of a file of the folder, and says that another one is only a
+// name.
 func TestFilesAreDropped(t *testing.T) {
 	dir := repository(t, map[string]string{"src/main.go": "package main\n", "a/same.txt": "", "b/same.txt": ""})
 	w := serve(t, t.TempDir()).open(t)
@@ -217,4 +220,11 @@ func TestFilesAreDropped(t *testing.T) {
 	w.accessible("dropped files")
 	w.shot("dropped")
 	w.requireNoProblems()
+}
+
+// atEnd waits until the conversation is at its end.
+func (w *workbench) atEnd() {
+	w.t.Helper()
+	w.await(`(({scrollHeight, scrollTop, clientHeight}) => scrollHeight - scrollTop - clientHeight < 5)(
+		document.querySelector(".timeline"))`)
 }

@@ -6,8 +6,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestSlashWordsAreCommandsOrRefused shows what /context returns, refuses a word that is no command, and sends paths and
-// what begins with a space.
+// TestSlashWordsAreCommandsOrRefused shows what /context returns, refuses a word that is no command, and sends
+// paths and what begins with a space.
 func TestSlashWordsAreCommandsOrRefused(t *testing.T) {
 	w := serve(t, t.TempDir()).open(t)
 	w.start(t.TempDir())
@@ -35,7 +35,8 @@ func TestSlashWordsAreCommandsOrRefused(t *testing.T) {
 const enter = `(document.querySelector(".composer textarea").dispatchEvent(
 	new KeyboardEvent("keydown", {key: "Enter", bubbles: true, cancelable: true})), true)`
 
-// TestControlsShowTheirValueAfterSending has the policy and the mode of the turn in the controls, also for the next turn.
+// TestControlsShowTheirValueAfterSending has the policy and the mode of the turn in the controls, also for the next
+// turn.
 func TestControlsShowTheirValueAfterSending(t *testing.T) {
 	w := serve(t, t.TempDir(), "-c", "approval_policy=untrusted").open(t)
 	w.start(t.TempDir())

@@ -24,8 +24,8 @@ func (w *workbench) resend(message, text string) {
 	w.fill("dialog textarea", text)
 }
 
-// TestMessageIsEditedAndSentAgain sends an edited message in a fork, which has the turns before it, and in this thread, where
-// the turn and the later ones leave. The dialog names them first.
+// TestMessageIsEditedAndSentAgain sends an edited message in a fork, which has the turns before it, and in this
+// thread, where the turn and the later ones leave. The dialog names them first.
 func TestMessageIsEditedAndSentAgain(t *testing.T) {
 	w := serve(t, t.TempDir()).open(t)
 	w.start(t.TempDir())
@@ -63,8 +63,8 @@ func (w *workbench) messages() []string {
 	return eval[[]string](w, `[...document.querySelectorAll(".message.user p")].map((e) => e.textContent)`)
 }
 
-// TestCommentsOnLinesAreOneMessage writes comments by a click and by keys, changes and removes one, and sends the others
-// together with their places and lines.
+// TestCommentsOnLinesAreOneMessage writes comments by a click and by keys, changes and removes one, and sends the
+// others together with their places and lines.
 func TestCommentsOnLinesAreOneMessage(t *testing.T) {
 	w, _ := edited(t)
 	w.press("3", alt)
@@ -107,8 +107,8 @@ func gitIn(t *testing.T, dir string, args ...string) string {
 	return strings.TrimRight(string(out), "\n")
 }
 
-// TestChangesAreCommitted commits chosen files with a message that the agent drafts, here and in a worktree of its own. Names of
-// files are no options or patterns, hooks do not run, and other changes stay.
+// TestChangesAreCommitted commits chosen files with a message that the agent drafts, here and in a worktree of its
+// own. Names of files are no options or patterns, hooks do not run, and other changes stay.
 func TestChangesAreCommitted(t *testing.T) {
 	dir := repository(t, map[string]string{"a.txt": "a\n", "other.txt": "other\n"})
 	for _, c := range [][2]string{{"user.name", "a"}, {"user.email", "a@example.com"}} {
@@ -127,7 +127,9 @@ func TestChangesAreCommitted(t *testing.T) {
 	w.press("3", alt)
 	w.clickText("Commit…")
 	w.seeText("dialog .commit-files", "--all")
-	require.Equal(t, []bool{true, true, false}, eval[[]bool](w, `[...document.querySelectorAll(".commit-files input")].map((e) => e.checked)`))
+	w.await(`document.querySelectorAll(".commit-files input:checked").length === 2`)
+	require.Equal(t, []string{"a.txt", "--all"}, eval[[]string](w,
+		`[...document.querySelectorAll(".commit-files input:checked")].map((e) => e.parentElement.querySelector("code").textContent)`))
 	w.clickText("Draft by the agent")
 	w.await(`document.querySelector("dialog textarea").value === "Add a line\n\nIt was missing."`)
 	w.accessible("commit")
@@ -138,7 +140,7 @@ func TestChangesAreCommitted(t *testing.T) {
 	w.gone("dialog")
 	w.seeText(".banner.done", "on the branch topic/one, in the worktree "+dir+"-topic-one")
 	t.Cleanup(func() { _ = os.RemoveAll(dir + "-topic-one") })
-	require.Equal(t, "Add a line\n\nIt was missing.\n", gitIn(t, dir, "log", "-1", "--format=%B", "topic/one"))
+	require.Equal(t, "Add a line\n\nIt was missing.", gitIn(t, dir, "log", "-1", "--format=%B", "topic/one"))
 	require.Equal(t, "--all\na.txt", gitIn(t, dir, "diff", "--name-only", "HEAD", "topic/one"))
 	require.FileExists(t, filepath.Join(dir+"-topic-one", "--all"))
 	require.Equal(t, "start", gitIn(t, dir, "log", "-1", "--format=%s"))

@@ -62,11 +62,18 @@ export class AgentPlan {
 
 const isDone = ({ steps }: ShownPlan): boolean => steps.every((s) => s.status === "completed");
 
+/** Arguments are those of a call, as far as they are valid. */
+interface Arguments {
+	explanation?: unknown;
+	plan?: { step?: unknown; status?: unknown }[];
+}
+
 /** planOf returns the plan of a call, or null. The model wrote the arguments after the name of the tool. */
 function planOf(text: string, turnId: string): ShownPlan | null {
 	try {
-		const { explanation, plan } = JSON.parse(text.slice(text.indexOf("{"))) as { explanation?: unknown; plan?: { step?: unknown; status?: unknown }[] };
-		const steps = (plan ?? []).map((p): TurnPlanStep => ({ step: String(p.step), status: statuses[String(p.status)] ?? "pending" }));
+		const { explanation, plan } = JSON.parse(text.slice(text.indexOf("{"))) as Arguments;
+		const steps = (plan ?? []).map((p): TurnPlanStep =>
+			({ step: String(p.step), status: statuses[String(p.status)] ?? "pending" }));
 		return { turnId, explanation: typeof explanation === "string" ? explanation : "", steps };
 	} catch {
 		return null;

@@ -35,7 +35,9 @@ export async function want(on: boolean): Promise<boolean> {
 export const title = computed(() => {
 	const open = inbox.value.length;
 	const thread = app.current.value?.settings.thread.value;
-	const parts = [open > 0 ? `(${open})` : "", finished.value > 0 ? "✓" : "", thread ? `${name(thread)} – Workbench` : "Workbench"];
+	const parts = [
+		open > 0 ? `(${open})` : "", finished.value > 0 ? "✓" : "", thread ? `${name(thread)} – Workbench` : "Workbench",
+	];
 	return parts.filter(Boolean).join(" ");
 });
 

@@ -189,6 +189,7 @@ function receive(n: ServerNotification): void {
 function notified(n: ServerNotification): void {
 	switch (n.method) {
 		case "thread/started":
+			if (n.params.thread.ephemeral) return; // it is not kept
 			if (!threads.value.some((t) => t.id === n.params.thread.id)) threads.value = [n.params.thread, ...threads.value];
 			return;
 		case "thread/status/changed":

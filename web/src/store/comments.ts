@@ -34,7 +34,8 @@ export class Comments {
 
 	/** of returns the comment on a line. */
 	of(path: string, line: DiffLine): Comment | undefined {
-		return this.list.value.find((c) => c.path === path && c.line.old === line.old && c.line.new === line.new && c.line.text === line.text);
+		return this.list.value.find((c) => c.path === path && c.line.old === line.old && c.line.new === line.new &&
+			c.line.text === line.text);
 	}
 
 	/** send sends the comments as one message, and shows a failure. The comments stay then. */

@@ -1,7 +1,8 @@
 // Commits of the thread's folder with git: the files that changed, a message that the agent drafts, and the commit.
 //
-// Git runs by command/exec, outside of the sandbox, because a sandbox protects the repository's own data. It gets arguments
-// and no shell, so names of files have no other meaning. Hooks, the monitor of the file system and signing are off.
+// Git runs by command/exec, outside of the sandbox, because a sandbox protects the repository's own data. It gets
+// arguments and no shell, so names of files have no other meaning. Hooks, the monitor of the file system and signing
+// are off.
 
 import { effect } from "@preact/signals";
 import { connection, endedTurn } from "./app.ts";
@@ -74,8 +75,10 @@ export async function commit({ root }: Repository, order: Order): Promise<{ name
 	return { name: (await git(root, ["rev-parse", "--short", "HEAD"])).trim(), folder: "" };
 }
 
-/** commitApart makes a commit on a new branch, and a worktree beside the repository. Folder and index stay as they are. */
-async function commitApart(root: string, { paths, message, branch }: Order): Promise<{ name: string; folder: string }> {
+/** commitApart makes a commit on a new branch, and a worktree beside the repository. Folder and index do not change. */
+async function commitApart(
+	root: string, { paths, message, branch }: Order,
+): Promise<{ name: string; folder: string }> {
 	await git(root, ["check-ref-format", "--branch", branch]);
 	const folder = `${root}-${branch.replace(/[^\w.-]+/g, "-")}`;
 	const index = (await git(root, ["rev-parse", "--absolute-git-dir"])).trim() + `/appserver-commit-${Date.now()}`;
@@ -96,19 +99,22 @@ const wanted = "Write the message of a git commit of these files, and nothing el
 	"imperative, an empty line, and a short body if it is needed. Do not use tools. The files:";
 
 /**
- * draftMessage asks the agent for a message. It runs in an ephemeral fork, read-only and without questions, so that this
- * thread does not change.
+ * draftMessage asks the agent for a message. It runs in an ephemeral fork, read-only and without questions, so that
+ * this thread does not change.
  */
 export async function draftMessage(store: ThreadStore, paths: readonly string[]): Promise<string> {
 	const { call, threadId } = store.requests;
 	const { thread } = await call("thread/fork", { threadId, ephemeral: true, sandbox: "read-only", approvalPolicy: "never" });
 	try {
 		const ended = turnOf(thread.id);
-		await call("turn/start", { threadId: thread.id, input: [{ type: "text", text: `${wanted}\n${paths.join("\n")}` }] });
+		const text = `${wanted}\n${paths.join("\n")}`;
+		await call("turn/start", { threadId: thread.id, input: [{ type: "text", text }] });
 		const turn = await ended;
-		const text = turn.items.findLast((i) => i.type === "agentMessage");
-		if (turn.status !== "completed" || text?.type !== "agentMessage") throw new Error(turn.error?.message ?? "The agent wrote no message.");
-		return text.text.replace(/^```\w*\n([\s\S]*?)\n?```\s*$/, "$1").trim();
+		const answer = turn.items.findLast((i) => i.type === "agentMessage");
+		if (turn.status !== "completed" || answer?.type !== "agentMessage") {
+			throw new Error(turn.error?.message ?? "The agent wrote no message.");
+		}
+		return answer.text.replace(/^```\w*\n([\s\S]*?)\n?```\s*$/, "$1").trim();
 	} finally {
 		void call("thread/unsubscribe", { threadId: thread.id }).catch(() => undefined);
 	}

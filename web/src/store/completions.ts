@@ -68,8 +68,8 @@ export async function mention(store: ThreadStore, files: readonly File[], add: (
 	const cwd = store.settings.thread.value?.cwd;
 	const unknown: string[] = [];
 	const names = await Promise.all(files.map(async ({ name }) => {
-		const found = cwd ? await app.connection.value!.call("fuzzyFileSearch", { query: name, roots: [cwd], cancellationToken: null })
-			.catch(() => null) : null;
+		const search = { query: name, roots: cwd ? [cwd] : [], cancellationToken: null };
+		const found = cwd ? await app.connection.value!.call("fuzzyFileSearch", search).catch(() => null) : null;
 		const same = found?.files.filter((f) => f.file_name === name && f.match_type === "file") ?? [];
 		if (same.length === 1) return same[0]!.path;
 		unknown.push(visible(name));

@@ -231,7 +231,8 @@ export class Timeline {
 
 	/** isFirstMessage reports whether no message of the user is before this one in its turn, as far as it is loaded. */
 	isFirstMessage({ turnId, item }: TimelineItem): boolean {
-		const first = this.list.find((e) => e.data.type === "item" && e.data.turnId === turnId && e.data.item.type === "userMessage");
+		const first = this.list.find(({ data: d }) =>
+			d.type === "item" && d.turnId === turnId && d.item.type === "userMessage");
 		return first?.data.type === "item" && first.data.item.id === item.id;
 	}
 

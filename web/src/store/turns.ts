@@ -3,7 +3,9 @@
 import { signal } from "@preact/signals";
 import { CallError } from "../wire/connection.ts";
 import { count, percent } from "../lib/format.ts";
-import type { ContextGetUsageResponse, ContextUsage, ServerNotification, ThreadTokenUsage, UserInput } from "../wire/types.ts";
+import type {
+	ContextGetUsageResponse, ContextUsage, ServerNotification, ThreadTokenUsage, UserInput,
+} from "../wire/types.ts";
 import { categoryNames } from "./contextnames.ts";
 import type { Notices } from "./notices.ts";
 import type { Requests } from "./requests.ts";
@@ -16,7 +18,8 @@ const usagePrefix = "The next request has ";
 
 /** usageText describes the next request: its size, and the categories that need most of it. */
 function usageText({ promptTokens, modelContextWindow, byCategory }: ContextUsage): string {
-	const share = modelContextWindow ? ` of ${count(modelContextWindow)} (${percent(promptTokens / modelContextWindow)})` : "";
+	const share = modelContextWindow
+		? ` of ${count(modelContextWindow)} (${percent(promptTokens / modelContextWindow)})` : "";
 	const parts = byCategory.filter((c) => c.includedTokens > 0).sort((a, b) => b.includedTokens - a.includedTokens)
 		.map((c) => `${categoryNames[c.category]} ${count(c.includedTokens)}`);
 	return `${usagePrefix}${count(promptTokens)} tokens${share}. By category: ${parts.join(" · ")}. The tab Context lists the items.`;
@@ -90,8 +93,8 @@ export class Turns {
 	}
 
 	/**
-	 * retry starts a turn without input: the model gets the conversation as it is, with the message of the turn that failed
-	 * and what that turn did. It shows a failure.
+	 * retry starts a turn without input: the model gets the conversation as it is, with the message of the turn that
+	 * failed and what that turn did. It shows a failure.
 	 */
 	async retry(): Promise<void> {
 		await this.requests.edit((c, threadId) => c.call("turn/start", { threadId, input: [] }));

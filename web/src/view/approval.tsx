@@ -62,7 +62,9 @@ function Decisions({ p, store, list, what, ready, answer }: DecisionsProps) {
 		setSending(true);
 		try {
 			// The model gets the reason together with the decline.
-			if (decision === "decline" && reason.trim() !== "") await store.turns.explain(p.turnId, `I declined ${what}: ${reason.trim()}`);
+			if (decision === "decline" && reason.trim() !== "") {
+				await store.turns.explain(p.turnId, `I declined ${what}: ${reason.trim()}`);
+			}
 			answer({ decision });
 		} catch (error) {
 			store.notices.report(error);

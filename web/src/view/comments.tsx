@@ -22,7 +22,8 @@ function CommentDialog({ comments, path, line }: { comments: Comments; path: str
 	const field = useRef<HTMLTextAreaElement>(null);
 	useEffect(() => field.current?.focus(), []);
 	return (
-		<Frame title={`Comment on ${visible(placeOfLine(path, line))}`} action="Keep the comment" run={() => comments.set(path, line, text)}>
+		<Frame title={`Comment on ${visible(placeOfLine(path, line))}`} action="Keep the comment"
+			run={() => comments.set(path, line, text)}>
 			<pre class="question-command" tabIndex={0} aria-label="line">{visible(line.text) || " "}</pre>
 			<label class="field"><span>Comment</span>
 				<textarea ref={field} rows={4} value={text} onInput={(e) => setText(e.currentTarget.value)} /></label>
@@ -49,7 +50,8 @@ export function CommentList({ store }: { store: ThreadStore }) {
 					</li>
 				))}
 			</ul>
-			<button type="button" class="primary" disabled={!connected() || comments.sending.value || store.phase.value !== "ready"}
+			<button type="button" class="primary"
+				disabled={!connected() || comments.sending.value || store.phase.value !== "ready"}
 				onClick={() => void comments.send()}><Icon name="send" />Send {plural(list.length, "comment")}</button>
 		</section>
 	);

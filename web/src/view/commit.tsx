@@ -26,9 +26,10 @@ export function CommitDialog({ store }: { store: ThreadStore }) {
 	}, [value]);
 	const ready = value !== null && chosen.size > 0 && message.trim() !== "" && (!apart || branch.trim() !== "");
 	const run = async () => {
-		const done = await commit(value!, { paths: [...chosen], message: message.trim(), branch: apart ? branch.trim() : "", hooks });
-		const where = done.folder ? `on the branch ${branch.trim()}, in the worktree ${done.folder}. The files here stay as they are`
-			: `on ${value!.branch || "no branch"}`;
+		const order = { paths: [...chosen], message: message.trim(), branch: apart ? branch.trim() : "", hooks };
+		const done = await commit(value!, order);
+		const where = done.folder
+			? `on the branch ${branch.trim()}, in the worktree ${done.folder}. The files here stay as they are` : `on ${value!.branch || "no branch"}`;
 		store.notices.add("done", visible(`Committed ${plural(chosen.size, "file")} as ${done.name} ${where}.`));
 	};
 	return (
@@ -57,7 +58,13 @@ export function CommitDialog({ store }: { store: ThreadStore }) {
 	);
 }
 
-function Files({ repository, chosen, toggle }: { repository: Repository; chosen: ReadonlySet<string>; toggle(path: string): void }) {
+interface FilesProps {
+	repository: Repository;
+	chosen: ReadonlySet<string>;
+	toggle(path: string): void;
+}
+
+function Files({ repository, chosen, toggle }: FilesProps) {
 	return (
 		<fieldset>
 			<legend>Files</legend>

@@ -41,10 +41,9 @@ export function Composer({ store }: { store: ThreadStore }) {
 			reveal.end();
 		} catch (error) {
 			store.notices.report(error);
-		} finally {
-			setSending(false);
-			area.current?.focus();
 		}
+		setSending(false);
+		area.current?.focus();
 	};
 	const accept = (c: Completion) => {
 		if (c.disabled) return;
@@ -54,10 +53,9 @@ export function Composer({ store }: { store: ThreadStore }) {
 	};
 	const onMessageKey = messageKeys(store, send);
 	const shown = complete.list.length > 0;
-	const drop = useDrop((files) => {
-		const images = [...files].filter((f) => f.type.startsWith("image/"));
+	const drop = useDrop((images, others) => {
 		void attachments.attach(images);
-		void mention(store, [...files].filter((f) => !images.includes(f)), (names) => insert(store, area.current!, names));
+		void mention(store, others, (names) => insert(store, area.current!, names));
 	});
 	return (
 		<form class={`composer ${drop.over ? "drop" : ""}`} aria-label="Message" {...drop.handlers} onSubmit={(e) => {
@@ -80,7 +78,7 @@ export function Composer({ store }: { store: ThreadStore }) {
 }
 
 /** useDrop takes files that are dropped on an element. Texts go to the field, as everywhere. */
-function useDrop(take: (files: FileList) => void) {
+function useDrop(take: (images: File[], others: File[]) => void) {
 	const [over, setOver] = useState(false);
 	const hasFiles = (e: DragEvent) => e.dataTransfer?.types.includes("Files") === true;
 	return {
@@ -96,7 +94,9 @@ function useDrop(take: (files: FileList) => void) {
 				setOver(false);
 				if (!hasFiles(e)) return;
 				e.preventDefault();
-				take(e.dataTransfer!.files);
+				const files = [...e.dataTransfer!.files];
+				const isImage = (f: File) => f.type.startsWith("image/");
+				take(files.filter(isImage), files.filter((f) => !isImage(f)));
 			},
 		},
 	};

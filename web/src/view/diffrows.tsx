@@ -42,8 +42,9 @@ export function RowView({ r, ...p }: RowProps) {
 			return <FileRow r={r} {...p} />;
 		case "line":
 			return (
-				<div {...frameOf({ r, ...p })} class={`diff-row ${r.line.type} ${p.commented ? "commented" : ""}`} aria-level={r.depth + 2}
-					title={isText(r.line) ? commentHint : undefined} onClick={() => isText(r.line) && commentUnlessSelected(p, r)}>
+				<div {...frameOf({ r, ...p })} class={`diff-row ${r.line.type} ${p.commented ? "commented" : ""}`}
+					aria-level={r.depth + 2} title={isText(r.line) ? commentHint : undefined}
+					onClick={() => isText(r.line) && commentUnlessSelected(p, r)}>
 					<span role="gridcell" class="diff-cell">
 						<Numbers old={r.line.old} new={r.line.new} type={r.line.type} /><LineText line={r.line} /></span>
 				</div>
@@ -106,8 +107,8 @@ function PairRow(p: RowProps<"pair">) {
 		);
 	}
 	return (
-		<div {...frameOf(p)} class={`diff-row split ${p.commented ? "commented" : ""}`} aria-level={p.r.depth + 2} title={commentHint}
-			onClick={() => commentUnlessSelected(p, p.r)}>
+		<div {...frameOf(p)} class={`diff-row split ${p.commented ? "commented" : ""}`} aria-level={p.r.depth + 2}
+			title={commentHint} onClick={() => commentUnlessSelected(p, p.r)}>
 			{([["old", left], ["new", right]] as const).map(([side, line]) => (
 				<span role="gridcell" class={`diff-cell half ${line?.type ?? "none"}`}>
 					{line && <><span class="line-number">{line[side] || ""}</span><LineText line={line} /></>}

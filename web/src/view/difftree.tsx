@@ -38,9 +38,10 @@ export function DiffTree({ c, comments }: { c: Changes; comments: Comments }) {
 	};
 	return (
 		<VirtualList rows={rows} estimate={22} class="diff-list" label="Changed files" role="treegrid" rowRole="presentation"
-			handle={handle} focusedKey={active} onKeyDown={(e) => onKeyDown(e, { rows, active, isOpen, toggle, go, comment })}
-			render={(r) => <RowView r={r} c={c} comment={comment} commented={isCommented(comments, r)} focused={r.key === active} isOpen={isOpen} toggle={toggle}
-				onFocus={() => setFocus(r.key)} />} />
+			handle={handle} focusedKey={active}
+			onKeyDown={(e) => onKeyDown(e, { rows, active, isOpen, toggle, go, comment })}
+			render={(r) => <RowView r={r} c={c} comment={comment} commented={isCommented(comments, r)}
+				focused={r.key === active} isOpen={isOpen} toggle={toggle} onFocus={() => setFocus(r.key)} />} />
 	);
 }
 
@@ -74,7 +75,7 @@ interface KeyContext {
 	comment(row: DiffRow | undefined): void;
 }
 
-/** lineOf returns the line of a row that can have a comment. A row of a split view has the new line, or else the old one. */
+/** lineOf returns the line of a row that can have a comment. In a split view the new line is before the old one. */
 function lineOf(r: DiffRow): { path: string; line: DiffLine } | null {
 	const line = r.kind === "line" ? r.line : r.kind === "pair" ? r.pair.right ?? r.pair.left : null;
 	return line && line.type !== "hunk" && line.type !== "note" ? { path: (r as { path: string }).path, line } : null;
@@ -95,8 +96,9 @@ function onKeyDown(e: KeyboardEvent, { rows, active, isOpen, toggle, go, comment
 	const current = rows[at];
 	const tree = current?.kind === "tree" ? current.row : null;
 	const opened = tree !== null && isOpen(tree);
+	const stops = e.shiftKey ? () => true : stop;
 	const keys: Record<string, () => void> = {
-		ArrowDown: () => go(step(1, e.shiftKey ? () => true : stop)), ArrowUp: () => go(step(-1, e.shiftKey ? () => true : stop)),
+		ArrowDown: () => go(step(1, stops)), ArrowUp: () => go(step(-1, stops)),
 		c: () => comment(current),
 		j: () => go(step(1, (r) => r.kind === "tree")), k: () => go(step(-1, (r) => r.kind === "tree")),
 		ArrowRight: () => tree && !opened && toggle(tree), ArrowLeft: () => tree && opened && toggle(tree),

@@ -217,7 +217,9 @@ function Reasoning({ item, head }: { item: ReasoningItem; head: ComponentChildre
 /** smallOutput is the number of characters of an output that needs no larger view. */
 const smallOutput = 400;
 
-function Command({ item, entry, turnId, store, head }: Props & { item: CommandExecutionItem; head: ComponentChildren }) {
+type CommandProps = Props & { item: CommandExecutionItem; head: ComponentChildren };
+
+function Command({ item, entry, turnId, store, head }: CommandProps) {
 	const running = item.status === "inProgress";
 	const failed = item.status === "failed" || (item.exitCode !== null && item.exitCode !== 0);
 	const output = item.aggregatedOutput ?? "";

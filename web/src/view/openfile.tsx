@@ -54,6 +54,8 @@ async function isChanged(store: ThreadStore, absolute: string): Promise<boolean>
 /** openOutput shows the whole output of a command, also while it runs. */
 export function openOutput(store: ThreadStore, turnId: string, itemId: string, command: string): void {
 	openDialog({ kind: "part", view: () => (
-		<Frame title={firstLine(visible(scriptOf(command)), maxTitle)} wide><WholeOutput store={store} turnId={turnId} itemId={itemId} /></Frame>
+		<Frame title={firstLine(visible(scriptOf(command)), maxTitle)} wide>
+			<WholeOutput store={store} turnId={turnId} itemId={itemId} />
+		</Frame>
 	) });
 }

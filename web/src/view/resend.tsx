@@ -33,7 +33,8 @@ export function ResendDialog({ store, entry }: { store: ThreadStore; entry: Time
 		return <Frame title="Edit and send again"><Failed text="The message cannot be read." reason={loaded.failure.value.message}
 			retry={() => void loaded.load()} /></Frame>;
 	}
-	const run = () => (inFork ? sendInFork(store, entry.turnId, inputOf(value!, text!)) : sendHere(store, entry.turnId, value!, text!));
+	const run = () => (inFork ? sendInFork(store, entry.turnId, inputOf(value!, text!))
+		: sendHere(store, entry.turnId, value!, text!));
 	return (
 		<Frame title="Edit and send again" action={inFork ? "Send in a fork" : `Remove ${plural(value?.ids.length ?? 0, "turn")} and send`}
 			danger={!inFork} disabled={!value || (text ?? "").trim() === "" || reason !== ""} run={run}>
@@ -76,7 +77,10 @@ async function sendInFork(store: ThreadStore, turnId: string, input: UserInput[]
 	app.show(thread.id);
 }
 
-/** sendHere removes the turns and sends the message. If that fails, the turns can come back, and the text is in the composer. */
+/**
+ * sendHere removes the turns and sends the message. If the latter fails, the turns can come back, and the text is in
+ * the composer.
+ */
 async function sendHere(store: ThreadStore, turnId: string, loaded: Loaded, text: string): Promise<void> {
 	const { call, threadId } = store.requests;
 	const names = await readNames(store, loaded.ids);

@@ -18,7 +18,8 @@ import { inEditor } from "../wire/transport.ts";
 
 const views: readonly [string, ComponentType][] = [
 	["Settings", Fields], ["Models", Setup], ["Configuration", Configuration], ["MCP servers", McpServers],
-	["Diagnostics", Diagnostics], ...(inEditor() ? [] : [["Browsers", Browsers], ["Notifications", Alerts]] as [string, ComponentType][]),
+	["Diagnostics", Diagnostics],
+	...(inEditor() ? [] : [["Browsers", Browsers], ["Notifications", Alerts]] as [string, ComponentType][]),
 ];
 
 /** Settings has the views of the settings. It begins with the one of a name, or with the first. */

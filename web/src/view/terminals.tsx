@@ -85,7 +85,8 @@ function Output({ t, store }: { t: ThreadBackgroundTerminal; store: ThreadStore 
 	return (
 		<>
 			{!item && <p class="faint">The first output, and what came since this page was opened:</p>}
-			<FollowedOutput label={`output of ${visible(scriptOf(t.command))}`} at={output}>{terminal(output, tail)}</FollowedOutput>
+			<FollowedOutput label={`output of ${visible(scriptOf(t.command))}`} at={output}>
+				{terminal(output, tail)}</FollowedOutput>
 		</>
 	);
 }

@@ -68,6 +68,7 @@ function Entries({ store }: { store: ThreadStore }) {
 	/** left is the number of rows when the user scrolled away from the end, or null at the end. */
 	const [left, setLeft] = useState<number | null>(null);
 	const toEnd = () => {
+		setLeft(null);
 		if (store.items.timeline.newer === null) handle.current?.toEnd();
 		else void store.items.loadEnd().then(() => handle.current?.toEnd());
 	};
@@ -91,10 +92,8 @@ function Entries({ store }: { store: ThreadStore }) {
 				onStart={() => void store.items.loadOlder()} onEnd={() => void store.items.loadNewer()}
 				render={(e, i) => <EntryView entry={e} store={store} index={i} total={rows.length} version={e.version.value} />} />
 			{(left !== null || store.items.timeline.newer !== null) && (
-				<button type="button" class="to-newest" onClick={() => {
-					setLeft(null);
-					toEnd();
-				}}><Icon name="down" />{newestText(store.items.timeline.newer === null && left !== null ? rows.length - left : 0)}</button>
+				<button type="button" class="to-newest" onClick={toEnd}><Icon name="down" />
+					{newestText(store.items.timeline.newer === null && left !== null ? rows.length - left : 0)}</button>
 			)}
 			<Overview rows={rows} matches={store.find.itemIds} show={(i) => handle.current?.show(i, "start")} />
 		</div>
