@@ -247,13 +247,16 @@ func timelineKeys() []keyTest {
 			w.atEntry("hello")
 		}},
 		{section + "G", func(w *workbench) {
-			eval[bool](w, `(document.querySelector(".timeline").scrollTo(0, 0), true)`)
+			w.press(kb.Home)
+			w.atEntry("once")
 			w.see(".to-newest")
 			w.press("G")
 			w.gone(".to-newest")
 			w.atEnd()
 		}},
 		{section + "E", func(w *workbench) {
+			w.atEntry("You said") // G has moved the focus there
+			w.press("[")
 			w.press("[")
 			w.atEntry("interrupted")
 			w.press("j")

@@ -42,7 +42,7 @@ export interface ListProps<T extends Row> {
 	onStart?(): void;
 	onEnd?(): void;
 	onScroll?(first: number, last: number): void;
-	/** onPinned is called when the user scrolls away from the end, and back. */
+	/** onPinned is called after the list was scrolled. pinned reports whether it is at its end. */
 	onPinned?(pinned: boolean): void;
 	onKeyDown?(event: KeyboardEvent): void;
 	multiselectable?: boolean;
@@ -118,9 +118,8 @@ function scrolled({ box, model, setView }: List, props: ListProps<Row>): void {
 	if (!el) return; // the event of a list that is gone
 	const { scrollTop, clientHeight } = el;
 	const below = el.scrollHeight - scrollTop - clientHeight;
-	const pinned = below < pinDistance;
-	if (pinned !== model.pinned) props.onPinned?.(pinned);
-	model.pinned = pinned;
+	model.pinned = below < pinDistance;
+	props.onPinned?.(model.pinned);
 	model.remember(scrollTop);
 	const [a, b] = model.range(scrollTop, clientHeight);
 	props.onScroll?.(model.tree.find(scrollTop), model.tree.find(scrollTop + clientHeight));

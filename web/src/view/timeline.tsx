@@ -87,7 +87,7 @@ function Entries({ store }: { store: ThreadStore }) {
 		<div class="timeline-box">
 			<VirtualList rows={rows} estimate={96} class="timeline" label="Timeline" role="feed" rowRole="presentation"
 				follow={store.items.timeline.newer === null} handle={handle} focusedKey={focused}
-				onPinned={(pinned) => setLeft(pinned ? null : rows.length)}
+				onPinned={(pinned) => setLeft((former) => (pinned ? null : former ?? rows.length))}
 				onKeyDown={(e) => onKeyDown(e, { store, rows, focused, select, toEnd })}
 				onStart={() => void store.items.loadOlder()} onEnd={() => void store.items.loadNewer()}
 				render={(e, i) => <EntryView entry={e} store={store} index={i} total={rows.length} version={e.version.value} />} />
@@ -133,10 +133,14 @@ function onKeyDown(e: KeyboardEvent, { store, rows, focused, select, toEnd }: Ke
 	if (e.ctrlKey || e.metaKey || e.altKey || (e.target as HTMLElement).closest("input,textarea,[role=menu],pre")) return;
 	const at = rows.findIndex((r) => r.key === focused);
 	const move = (by: number) => select(at < 0 ? rows.length - 1 : Math.max(0, Math.min(rows.length - 1, at + by)));
+	const end = () => {
+		if (store.items.timeline.newer === null) select(rows.length - 1); // so that the focus stays in the list
+		toEnd();
+	};
 	const keys: Record<string, () => void> = {
 		j: () => move(1), k: () => move(-1), "[": () => select(message(rows, at, -1)),
 			"]": () => select(message(rows, at, 1)),
-		g: toEnd, G: toEnd,
+		g: end, G: end,
 		e: () => document.getElementById(`e-${focused}`)?.querySelector<HTMLElement>("[aria-expanded]")?.click(),
 		x: () => exclude(store, rows[at]),
 		Home: () => select(0), End: () => select(rows.length - 1),
