@@ -12,7 +12,8 @@ import { ActivityLine, PlanCard, RetryBanner } from "./activity.tsx";
 import { Composer } from "./composer.tsx";
 import { openDialog } from "../store/dialog.ts";
 import { Dialogs } from "./dialogs.tsx";
-import { Dock } from "./dock.tsx";
+import { lazy } from "../lib/lazy.tsx";
+import { questions } from "../store/questions.ts";
 import { Ring } from "./gauge.tsx";
 import { Inbox } from "./inbox.tsx";
 import { NoSession } from "./nosession.tsx";
@@ -25,6 +26,8 @@ import { panelOpen, panelWanted, panelWide, threadsOpen, togglePanel } from "../
 import { Threads } from "./threads.tsx";
 import { titleOf } from "../store/titles.ts";
 import { ThreadTimeline } from "./timeline.tsx";
+
+const Dock = lazy(() => import("./dock.tsx").then((m) => m.Dock));
 
 /** App is the page. */
 export function App() {
@@ -74,7 +77,7 @@ function Conversation() {
 			<ThreadTimeline store={store} key={store.id} />
 			<Notices />
 			<PlanCard store={store} />
-			<Dock store={store} />
+			{questions.value.length > 0 && <Dock store={store} />}
 			<ActivityLine store={store} />
 			{store.phase.value !== "failed" && <Composer store={store} key={`c${store.id}`} />}
 		</>

@@ -7,13 +7,19 @@ import * as app from "../store/app.ts";
 import { closeDialog, dialog } from "../store/dialog.ts";
 import { titleOf } from "../store/titles.ts";
 import type { Thread } from "../wire/types.ts";
-import { Compact } from "./compaction.tsx";
-import { EditSummary, Prune, Replace, Restore, Trim } from "./contextdialogs.tsx";
 import { Frame } from "./frame.tsx";
 import { shortcuts } from "./keys.ts";
-import { Palette } from "./palette.tsx";
 
 const NewThread = lazy(() => import("./newthread.tsx").then((m) => m.NewThread));
+
+const Compact = lazy(() => import("./compaction.tsx").then((m) => m.Compact));
+const Palette = lazy(() => import("./palette.tsx").then((m) => m.Palette));
+
+const EditSummary = lazy(() => import("./contextdialogs.tsx").then((m) => m.EditSummary));
+const Prune = lazy(() => import("./contextdialogs.tsx").then((m) => m.Prune));
+const Replace = lazy(() => import("./contextdialogs.tsx").then((m) => m.Replace));
+const Restore = lazy(() => import("./contextdialogs.tsx").then((m) => m.Restore));
+const Trim = lazy(() => import("./contextdialogs.tsx").then((m) => m.Trim));
 
 /** Dialogs shows the dialog that is open. */
 export function Dialogs() {

@@ -2,18 +2,41 @@
 
 import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import * as app from "../store/app.ts";
+import { changesOf } from "../store/changes.ts";
+import { openDialog } from "../store/dialog.ts";
+import { showPanel } from "../store/panels.ts";
 import type { ThreadStore } from "../store/thread.ts";
 import { longOutput, terminal } from "../lib/ansi.tsx";
 import { FollowedOutput } from "../lib/follow.tsx";
 import { count, visible } from "../lib/format.ts";
+import { Frame } from "./frame.tsx";
 import { Load } from "./parts.tsx";
 import { useResource } from "./useresource.ts";
 
 const maxLines = 20_000;
 const maxLine = 2000;
 
+/** openInPage shows a file in the changes of the thread if they have it, or else read-only. */
+export async function openInPage(store: ThreadStore, absolute: string, name: string, line: number): Promise<void> {
+	if (await isChanged(store, absolute)) {
+		showPanel("changes");
+		changesOf(store).reveal(absolute, Math.max(line, 1));
+		return;
+	}
+	openDialog({ kind: "part", view: () => (
+		<Frame title={visible(name)} wide><FileView path={absolute} line={line} /></Frame>
+	) });
+}
+
+/** isChanged reports whether the changes of the thread have a file. */
+async function isChanged(store: ThreadStore, absolute: string): Promise<boolean> {
+	const { call, threadId } = store.requests;
+	const all = await call("thread/diff/read", { threadId }).catch(() => null);
+	return all?.summary.files.some((f) => absolute.endsWith(`/${f.path}`)) ?? false;
+}
+
 /** FileView shows a file, and scrolls to a line. */
-export function FileView({ path, line }: { path: string; line: number }) {
+function FileView({ path, line }: { path: string; line: number }) {
 	const file = useResource(() => readText(path), [path]);
 	return <Load resource={file} what="The file">{(text) => <Lines text={text} line={line} />}</Load>;
 }

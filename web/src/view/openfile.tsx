@@ -4,14 +4,11 @@ import { lazy } from "../lib/lazy.tsx";
 import { resolved, type PathPlace } from "../lib/openpath.ts";
 import { firstLine, visible } from "../lib/format.ts";
 import { scriptOf } from "../lib/shell.ts";
-import { changesOf } from "../store/changes.ts";
 import { openDialog } from "../store/dialog.ts";
-import { showPanel } from "../store/panels.ts";
 import type { ThreadStore } from "../store/thread.ts";
 import { editor, inEditor } from "../wire/transport.ts";
 import { Frame } from "./frame.tsx";
 
-const FileView = lazy(() => import("./fileview.tsx").then((m) => m.FileView));
 const WholeOutput = lazy(() => import("./fileview.tsx").then((m) => m.WholeOutput));
 
 const maxTitle = 100;
@@ -32,23 +29,8 @@ export function openFile(store: ThreadStore, { path, line }: PathPlace): void {
 		editor.request({ type: "appserver/openFile", path: absolute, line });
 		return;
 	}
-	void isChanged(store, absolute).then((changed) => {
-		if (changed) {
-			showPanel("changes");
-			changesOf(store).reveal(absolute, Math.max(line, 1));
-		} else {
-			openDialog({ kind: "part", view: () => (
-				<Frame title={visible(below)} wide><FileView path={absolute} line={line} /></Frame>
-			) });
-		}
-	});
-}
-
-/** isChanged reports whether the changes of the thread have a file. */
-async function isChanged(store: ThreadStore, absolute: string): Promise<boolean> {
-	const { call, threadId } = store.requests;
-	const all = await call("thread/diff/read", { threadId }).catch(() => null);
-	return all?.summary.files.some((f) => absolute.endsWith(`/${f.path}`)) ?? false;
+	void import("./fileview.tsx").then((m) => m.openInPage(store, absolute, below, line))
+		.catch((error) => store.notices.report(error));
 }
 
 /** openOutput shows the whole output of a command, also while it runs. */
