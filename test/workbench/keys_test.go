@@ -288,6 +288,7 @@ func contextKeys() []keyTest {
 			w.focusItem("once")
 			w.press(key)
 			w.seeText(".footer .primary", "Apply 1 change")
+			w.focusItem("once") // the row may be a new element
 			w.press(kb.Backspace)
 			w.gone(".footer .primary")
 		}
