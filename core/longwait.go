@@ -29,7 +29,7 @@ func (s *step) awaitModel(err *ModelError) bool {
 		return false
 	}
 	t.loadingPolls++
-	s.notifyRetry(fmt.Sprintf("Waiting for the model to load... %s", waited.Round(time.Second)), err)
+	s.notifyRetry(fmt.Sprintf("Waiting for the model to load... %s", waited.Round(time.Second)), err, nil)
 	delay := min(time.Second<<min(t.loadingPolls-1, 10), maxLoadingDelay)
 	s.retryAfter(Timer{Delay: max(delay, err.RetryAfter)})
 	return true

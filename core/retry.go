@@ -38,24 +38,26 @@ func (s *step) retry(err *ModelError) bool {
 	}
 	t.retries++
 	t.silent = 0
-	s.notifyRetry(fmt.Sprintf("Reconnecting... %d/%d", t.retries, limit), err)
-	if err.RetryAfter > 0 {
-		s.retryAfter(Timer{Delay: err.RetryAfter})
-	} else {
-		s.retryAfter(Timer{Delay: retryDelay(t.retries), Spread: true})
+	wait := Timer{Delay: err.RetryAfter}
+	if err.RetryAfter <= 0 {
+		wait = Timer{Delay: retryDelay(t.retries), Spread: true}
 	}
+	s.notifyRetry(fmt.Sprintf("Reconnecting... %d/%d", t.retries, limit), err,
+		&protocol.RequestRetry{Attempt: t.retries, Limit: limit, DelayMs: wait.Delay.Milliseconds()})
+	s.retryAfter(wait)
 	return true
 }
 
 // notifyRetry announces a retry.
-func (s *step) notifyRetry(message string, err *ModelError) {
+func (s *step) notifyRetry(message string, err *ModelError, next *protocol.RequestRetry) {
 	notice := turnError(message, err)
 	notice.CodexErrorInfo = &protocol.CodexErrorInfo{
 		Kind:       protocol.ErrorStreamDisconnected,
 		HTTPStatus: err.Info.HTTPStatus,
 	}
 	notice.AdditionalDetails = &err.Message
-	s.notify(protocol.ErrorNotification{Error: *notice, WillRetry: true, ThreadID: s.state.ID, TurnID: s.active.id})
+	s.notify(protocol.ErrorNotification{Error: *notice, WillRetry: true, ThreadID: s.state.ID, TurnID: s.active.id,
+		Retry: next})
 }
 
 func (s *step) retryAfter(wait Timer) {

@@ -199,6 +199,17 @@ type ErrorNotification struct {
 	WillRetry bool      `json:"willRetry"`
 	ThreadID  string    `json:"threadId"`
 	TurnID    string    `json:"turnId"`
+	// Retry describes the next attempt. It is absent if WillRetry is false.
+	Retry *RequestRetry `json:"retry,omitempty"`
+}
+
+// RequestRetry is the next attempt of a model request.
+type RequestRetry struct {
+	// Attempt counts the announced attempts from 1. Limit is the number of attempts after which the turn fails.
+	Attempt int `json:"attempt"`
+	Limit   int `json:"limit"`
+	// DelayMs is about the time until the attempt, in milliseconds.
+	DelayMs int64 `json:"delayMs"`
 }
 
 // NotificationMethod returns "error".

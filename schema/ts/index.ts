@@ -1523,6 +1523,8 @@ export interface ErrorNotification {
   willRetry: boolean;
   threadId: string;
   turnId: string;
+  /** retry describes the next attempt. It is absent if willRetry is false. */
+  retry?: RequestRetry;
 }
 
 /** Error is the error of a response: {"code": ..., "message": ..., "data": {"kind": ...}}. */
@@ -2958,6 +2960,15 @@ export interface Replace {
 
 /** The id of a request. The ids of the server's requests are numbers. */
 export type RequestId = string | number;
+
+/** RequestRetry is the next attempt of a model request. */
+export interface RequestRetry {
+  /** attempt counts the announced attempts from 1. limit is the number of attempts after which the turn fails. */
+  attempt: number;
+  limit: number;
+  /** delayMs is about the time until the attempt, in milliseconds. */
+  delayMs: number;
+}
 
 /** ReviewBranch selects the changes of the current branch relative to another one. */
 export interface ReviewBranch {

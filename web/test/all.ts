@@ -2,6 +2,7 @@
 
 import "./environment.ts";
 import "./access.test.ts";
+import "./alerts.test.ts";
 import "./app.test.ts";
 import "./changes.test.ts";
 import "./compaction.test.ts";

@@ -104,6 +104,8 @@ Object.assign(globalThis, timers, {
 	Event: class { constructor(readonly type: string) {} },
 	addEventListener: (type: string, run: (event: unknown) => void) =>
 		handlers.set(type, [...(handlers.get(type) ?? []), run]),
+	removeEventListener: (type: string, run: (event: unknown) => void) =>
+		handlers.set(type, (handlers.get(type) ?? []).filter((r) => r !== run)),
 	dispatchEvent: (event: { type: string }) => emit(event.type, event),
 });
 Date.now = () => clock.now;

@@ -28,10 +28,12 @@ test("a question that was answered elsewhere says so for some seconds", async ()
 	equal(ids(), []);
 });
 
-test("an answered question leaves at once", () => {
+test("an answered question leaves at once, and the next one ignores input for a moment", async () => {
 	questions.ask(request(1));
+	questions.ask(request(2));
+	await pass(1000);
 	questions.answered(1);
-	equal(ids(), []);
+	equal([ids(), questions.questions.value[0]!.shownAt - Date.now()], [[2], questions.guardMs]);
 });
 
 test("a new question ignores input for a moment, and one that is shown again as well", async () => {

@@ -91,20 +91,67 @@ test("a thread in plan mode stays in it, also if the composer is there before th
 });
 
 test("a text is a message, a command of the shell or a slash command", async () => {
-	const server = serve().on("thread/shellCommand", () => ({})).on("slashCommand/execute", () => ({}))
-		.on("turn/start", ({ input }: { input: { text: string }[] }) => {
-			if (input[0]!.text === "/compact") throw failure("slashCommand");
-			return {};
-		});
-	const { turns } = await openThread(server);
+	const usage = { promptTokens: 120, modelContextWindow: 1000, byCategory: [
+		{ category: "userMessage", includedTokens: 20 }, { category: "toolOutput", includedTokens: 100 },
+		{ category: "reasoning", includedTokens: 0 }] };
+	const server = serve().on("thread/shellCommand", () => ({})).on("turn/start", () => ({}))
+		.on("slashCommand/parse", ({ text }: { text: string }) => (text === "/unknown" ? null : {}))
+		.on("slashCommand/list", () => [{ name: "compact" }, { name: "context" }])
+		.on("slashCommand/execute", ({ text }: { text: string }) => ({ command: text.slice(1), result: { usage } }));
+	const { turns, notices } = await openThread(server);
 	const image = { url: "data:image/png;base64,AA" };
 	await turns.submit("! ls", [], {});
 	await turns.submit("! ls", [image], {});
 	await turns.submit("/compact", [], {});
+	await turns.submit("/tmp/a is a file", [], {});
+	await turns.submit(" /unknown", [], {});
 	equal(server.calls, [
 		["thread/shellCommand", { threadId: "t", command: "ls" }],
 		["turn/start", { threadId: "t", input: [{ type: "text", text: "! ls" }, { type: "image", ...image }] }],
-		["turn/start", { threadId: "t", input: [{ type: "text", text: "/compact" }] }],
-		["slashCommand/execute", { threadId: "t", text: "/compact" }],
+		["slashCommand/parse", { text: "/compact" }], ["slashCommand/execute", { threadId: "t", text: "/compact" }],
+		["turn/start", { threadId: "t", input: [{ type: "text", text: "/tmp/a is a file" }] }],
+		["turn/start", { threadId: "t", input: [{ type: "text", text: "/unknown" }] }],
 	]);
+	const refused = await turns.submit("/unknown", [], {}).catch((e: Error) => e.message);
+	equal(refused, "/unknown is no command, and nothing was sent. The commands are /compact, /context. " +
+		"To send it as a message, begin with a space.");
+	equal(server.of("turn/start").length, 3);
+	await turns.submit("/context", [], {});
+	await turns.submit("/context", [], {});
+	equal(notices.list.value.map((n) => n.text), ["The next request has 120 tokens of 1000 (12 %). By category: " +
+		"Tool outputs 100 · You 20. The tab Context lists the items."]);
+});
+
+test("a slash command is executed and not sent to the turn in progress", async () => {
+	const server = serve().on("slashCommand/parse", () => ({})).on("slashCommand/execute", () => {
+		throw failure("turnActive");
+	});
+	const { turns } = await openThread(server);
+	turns.notified(started("now"));
+	equal(await turns.submit("/compact", [], {}).catch((e: { kind: string }) => e.kind), "turnActive");
+	equal(server.of("turn/steer"), []);
+});
+
+test("the reason of a decline goes to the turn of the question", async () => {
+	const server = serve().on("turn/steer", () => ({}));
+	const { turns } = await openThread(server);
+	await turns.explain("now", "why");
+	equal(server.of("turn/steer"), [{ threadId: "t", input: [{ type: "text", text: "why" }], expectedTurnId: "now" }]);
+	server.on("turn/steer", () => {
+		throw failure("noActiveTurn");
+	});
+	equal(await turns.explain("now", "why").catch((e: Error) => e.message), "The turn has ended, and the reason was not sent.");
+});
+
+test("choices that a turn has taken over end, so that controls show the values of the thread", async () => {
+	const server = serve().on("turn/start", () => ({}));
+	const store = await openThread(server);
+	const choice = new TurnChoice(store.settings);
+	choice.policy.value = "never";
+	choice.setPlanMode(true);
+	await store.turns.submit("hi", [], choice.overrides());
+	choice.effort.value = "high";
+	choice.settle();
+	equal([choice.policy.value, choice.planMode, choice.effort.value], ["", true, "high"]);
+	equal(choice.overrides(), { effort: "high" });
 });

@@ -1,6 +1,7 @@
 // Output of commands: colours of SGR sequences become classes, other sequences are dropped.
 
 import type { ComponentChildren } from "preact";
+import { linked } from "./links.tsx";
 
 /** shortOutput and longOutput are numbers of characters of an output that are shown, from its end. */
 export const shortOutput = 20_000;
@@ -55,7 +56,7 @@ export function terminal(output: string, max: number): ComponentChildren {
 			style.color && `c-${style.color}`, style.bold && "bold", style.dim && "faint", style.underline && "underline",
 		];
 		const name = classes.filter(Boolean).join(" ");
-		nodes.push(name ? <span class={name}>{part}</span> : part);
+		nodes.push(name ? <span class={name}>{linked(part)}</span> : linked(part));
 	};
 	for (const m of text.matchAll(sequence)) {
 		add(text.slice(from, m.index));

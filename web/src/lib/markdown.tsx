@@ -5,7 +5,8 @@ import type { Blocks } from "./blocks.ts";
 import { memo } from "./memo.ts";
 import type { ComponentChildren } from "preact";
 import { Code } from "./code.tsx";
-import { visible } from "./format.ts";
+import { isWebAddress, PathLink, WebLink } from "./links.tsx";
+import { placeOf } from "./openpath.ts";
 
 /** Markdown shows a text. The parser is kept by the caller, so that a growing text is cheap. */
 export function Markdown({ text, blocks }: { text: string; blocks: Blocks }) {
@@ -78,7 +79,7 @@ function inline(tokens: readonly Token[]): ComponentChildren[] {
 			case "del":
 				return <del>{inline((token as Tokens.Del).tokens)}</del>;
 			case "codespan":
-				return <code>{plain((token as Tokens.Codespan).text)}</code>;
+				return codespan(plain((token as Tokens.Codespan).text));
 			case "br":
 				return <br />;
 			case "link": {
@@ -101,16 +102,15 @@ function inline(tokens: readonly Token[]): ComponentChildren[] {
 	});
 }
 
-/** isWebAddress reports whether a text is an http(s) address that the browser reads as it is shown. */
-function isWebAddress(text: string): boolean {
-	return /^https?:\/\/[^\s\u0000-\u0020\u007f]+$/i.test(text) && visible(text) === text && URL.canParse(text);
+/** codespan shows a short code. The path of a file opens the file. */
+function codespan(text: string): ComponentChildren {
+	return placeOf(text) ? <PathLink text={text}><code>{text}</code></PathLink> : <code>{text}</code>;
 }
 
-/** link returns a link to an http(s) address, and the text with the address otherwise. */
+/** link returns a link to an http(s) address or to a file, and the text with the address otherwise. */
 function link(href: string, text: ComponentChildren[]): ComponentChildren {
-	if (isWebAddress(href)) {
-		return <a href={href} title={href} target="_blank" rel="noopener noreferrer">{text}</a>;
-	}
+	if (isWebAddress(href)) return <WebLink href={href}>{text}</WebLink>;
+	if (placeOf(href)) return <PathLink text={href}>{text}</PathLink>;
 	return <span class="deadlink" title={href}>{text}</span>;
 }
 

@@ -42,6 +42,8 @@ export interface ListProps<T extends Row> {
 	onStart?(): void;
 	onEnd?(): void;
 	onScroll?(first: number, last: number): void;
+	/** onPinned is called after the list was scrolled. pinned reports whether it is at its end. */
+	onPinned?(pinned: boolean): void;
 	onKeyDown?(event: KeyboardEvent): void;
 	multiselectable?: boolean;
 }
@@ -117,6 +119,7 @@ function scrolled({ box, model, setView }: List, props: ListProps<Row>): void {
 	const { scrollTop, clientHeight } = el;
 	const below = el.scrollHeight - scrollTop - clientHeight;
 	model.pinned = below < pinDistance;
+	props.onPinned?.(model.pinned);
 	model.remember(scrollTop);
 	const [a, b] = model.range(scrollTop, clientHeight);
 	props.onScroll?.(model.tree.find(scrollTop), model.tree.find(scrollTop + clientHeight));

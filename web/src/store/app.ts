@@ -4,7 +4,7 @@ import { signal } from "@preact/signals";
 import { CallError, Connection } from "../wire/connection.ts";
 import { dropSession } from "../wire/session.ts";
 import { openTransport, type Transport } from "../wire/transport.ts";
-import type { ServerNotification, Thread, ThreadStartParams } from "../wire/types.ts";
+import type { ServerNotification, Thread, ThreadStartParams, Turn } from "../wire/types.ts";
 import { modelStore } from "./models.ts";
 import * as questions from "./questions.ts";
 import { Delay } from "../lib/delay.ts";
@@ -39,6 +39,8 @@ export const showArchived = signal(false);
 export const search = signal("");
 /** current is the open thread, or null. */
 export const current = signal<ThreadStore | null>(null);
+/** endedTurn is the last turn of any thread that ended, or null. */
+export const endedTurn = signal<{ threadId: string; turn: Turn } | null>(null);
 /** announcement is the text of the live region for screen readers. */
 export const announcement = signal("");
 /** failure is an error that belongs to no thread. */
@@ -190,6 +192,7 @@ function receive(n: ServerNotification): void {
 function notified(n: ServerNotification): void {
 	switch (n.method) {
 		case "thread/started":
+			if (n.params.thread.ephemeral) return; // it is not kept
 			if (!threads.value.some((t) => t.id === n.params.thread.id)) threads.value = [n.params.thread, ...threads.value];
 			return;
 		case "thread/status/changed":
@@ -225,6 +228,7 @@ function notified(n: ServerNotification): void {
 			if (n.params.item.type === "userMessage") setPreview(n.params.threadId, messageText(n.params.item));
 			return;
 		case "turn/completed":
+			endedTurn.value = n.params;
 			update(n.params.threadId, { updatedAt: Math.floor(Date.now() / 1000) });
 			if (n.params.threadId === current.value?.id) announcement.value = `Turn ${n.params.turn.status}.`;
 			return;

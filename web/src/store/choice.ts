@@ -24,6 +24,15 @@ export class TurnChoice {
 		this.plan.value = on;
 	}
 
+	/** settle ends the choices that the thread has as its own now. Others stay for the next turn. */
+	settle(): void {
+		const now = this.settings.resumed.value;
+		if (this.model.value === now?.model) this.model.value = "";
+		if (this.effort.value === now?.reasoningEffort) this.effort.value = "";
+		if (this.policy.value === now?.approvalPolicy) this.policy.value = "";
+		if (this.plan.value === this.settings.planMode.value) this.plan.value = null;
+	}
+
 	/** overrides returns the members of turn/start. */
 	overrides(): Overrides {
 		const model = this.model.value || this.settings.resumed.value?.model || "";

@@ -2,7 +2,9 @@
 
 import { Once } from "../lib/once.ts";
 import type { SlashCommand } from "../wire/types.ts";
+import { visible } from "../lib/format.ts";
 import * as app from "./app.ts";
+import type { ThreadStore } from "./thread.ts";
 
 /** Completion replaces a word. A disabled one has the reason instead. */
 export interface Completion {
@@ -56,4 +58,25 @@ async function fileCompletions(word: string, cwd: string | undefined): Promise<C
 		query: word.slice(1), roots: [cwd], cancellationToken: "composer",
 	});
 	return found.files.map((f) => ({ label: `@${f.path}`, detail: "", insert: f.path }));
+}
+
+/**
+ * mention gives the paths of dropped files below the folder of the thread to add. The browser has their names only: a
+ * file that is not found by its name, or more than once, is added by its name, and a notice says so.
+ */
+export async function mention(store: ThreadStore, files: readonly File[], add: (names: string) => void): Promise<void> {
+	const cwd = store.settings.thread.value?.cwd;
+	const unknown: string[] = [];
+	const names = await Promise.all(files.map(async ({ name }) => {
+		const search = { query: name, roots: cwd ? [cwd] : [], cancellationToken: null };
+		const found = cwd ? await app.connection.value!.call("fuzzyFileSearch", search).catch(() => null) : null;
+		const same = found?.files.filter((f) => f.file_name === name && f.match_type === "file") ?? [];
+		if (same.length === 1) return same[0]!.path;
+		unknown.push(visible(name));
+		return name;
+	}));
+	if (names.length > 0) add(names.join(" "));
+	if (unknown.length === 0) return;
+	store.notices.add("warning", `The page has only the name of ${unknown.join(", ")}, and the folder of the thread has no file, or several, ` +
+		"of that name. The name was added; the content was not sent.");
 }

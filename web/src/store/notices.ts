@@ -25,6 +25,12 @@ export class Notices {
 		this.list.value = [...this.list.value.slice(1 - kept), { id: ++this.last, kind, text }];
 	}
 
+	/** replace shows a text in place of the notice that begins with a prefix. */
+	replace(kind: Notice["kind"], text: string, prefix: string): void {
+		this.list.value = this.list.value.filter((n) => !n.text.startsWith(prefix));
+		this.add(kind, text);
+	}
+
 	/** close removes a notice. */
 	close(id: number): void {
 		this.list.value = this.list.value.filter((n) => n.id !== id);

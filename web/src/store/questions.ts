@@ -18,6 +18,15 @@ export interface Question {
 	later: boolean;
 }
 
+/** kinds are the kinds of questions as people read them, by the method of the request. */
+export const kinds: Record<string, string> = {
+	"item/commandExecution/requestApproval": "command",
+	"item/fileChange/requestApproval": "file changes",
+	"mcpServer/elicitation/request": "question of a server",
+	"item/tool/requestUserInput": "question of the agent",
+	"item/tool/call": "call of a client's tool",
+};
+
 /** guardMs is the time for which a new question ignores input meant for something else. */
 export const guardMs = 500;
 /** lingerMs is the time for which a question that was answered elsewhere stays visible. */
@@ -48,16 +57,16 @@ export function ask(request: ServerRequest): void {
 	}];
 }
 
-/** answered removes a question that this page answered. */
+/** answered removes a question that this page answered. A key that is pressed twice does not answer the next one. */
 export function answered(id: RequestId): void {
-	questions.value = questions.value.filter((q) => q.id !== id);
+	questions.value = questions.value.filter((q) => q.id !== id).map((q) => ({ ...q, shownAt: Date.now() + guardMs }));
 }
 
 /** resolved marks a question that was resolved elsewhere, and removes it after some seconds. */
 export function resolved(id: RequestId): void {
 	if (!questions.value.some((q) => q.id === id)) return;
 	questions.value = questions.value.map((q) => (q.id === id ? { ...q, resolved: true } : q));
-	setTimeout(() => answered(id), lingerMs);
+	setTimeout(() => (questions.value = questions.value.filter((q) => q.id !== id)), lingerMs);
 }
 
 /** setLater collapses a question, or opens it again. It sends nothing. */

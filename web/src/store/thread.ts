@@ -4,6 +4,8 @@ import { signal } from "@preact/signals";
 import { CallError } from "../wire/connection.ts";
 import { lasting } from "../wire/storage.ts";
 import type { ServerNotification } from "../wire/types.ts";
+import { Activity } from "./activity.ts";
+import { AgentPlan } from "./agentplan.ts";
 import { ContextList } from "./context.ts";
 import { draftKey, MessageDraft } from "./draft.ts";
 import { Edits } from "./edits.ts";
@@ -45,6 +47,8 @@ export class ThreadStore {
 	readonly suggestions: Suggestions;
 	readonly reports: CompactionReports;
 	readonly reverts: Reverts;
+	readonly activity = new Activity();
+	readonly agentPlan: AgentPlan;
 
 	/** watchers receive each notification about the thread after the parts. */
 	private readonly watchers = new Set<(n: ServerNotification) => void>();
@@ -66,6 +70,7 @@ export class ThreadStore {
 		this.find = new Find(requests, this.items, notices);
 		this.suggestions = new Suggestions(requests, this.context, notices);
 		this.reverts = new Reverts(requests, notices, this.draft);
+		this.agentPlan = new AgentPlan(requests, this.context);
 		this.disposers = [this.suggestions.start(), this.plan.start()];
 	}
 
@@ -95,6 +100,8 @@ export class ThreadStore {
 		await Promise.all([this.items.loadEnd(), this.context.read(), this.settings.readConfig()]);
 		const active = this.settings.thread.value?.status.type === "active";
 		this.turns.current.value = active ? this.items.timeline.openTurn() : null;
+		this.activity.resume(this.turns.current.value !== null);
+		void this.agentPlan.restore(this.items.timeline.lastTurn(), !active);
 		// The notification of the last turn was sent before.
 		if (this.settings.suggestionsWanted && !active) void this.suggestions.refresh();
 	}
@@ -114,8 +121,10 @@ export class ThreadStore {
 
 	/** apply takes a notification about this thread. */
 	apply(n: ServerNotification): void {
-		const { turns, items, settings, context, reports, suggestions, reverts, notices } = this;
-		for (const part of [turns, items, settings, context, reports, suggestions, reverts, notices]) part.notified(n);
+		const { turns, items, settings, context, reports, suggestions, reverts, notices, activity, agentPlan } = this;
+		for (const part of [turns, items, settings, context, reports, suggestions, reverts, notices, activity, agentPlan]) {
+			part.notified(n);
+		}
 		for (const run of this.watchers) run(n);
 	}
 }

@@ -229,6 +229,20 @@ export class Timeline {
 		return null;
 	}
 
+	/** isFirstMessage reports whether no message of the user is before this one in its turn, as far as it is loaded. */
+	isFirstMessage({ turnId, item }: TimelineItem): boolean {
+		const first = this.list.find(({ data: d }) =>
+			d.type === "item" && d.turnId === turnId && d.item.type === "userMessage");
+		return first?.data.type === "item" && first.data.item.id === item.id;
+	}
+
+	/** lastTurn returns the id of the newest turn that is loaded, or null. */
+	lastTurn(): string | null {
+		const starts = [...this.list, ...this.held.values()].filter((e) => e.data.type === "turnStarted");
+		const last = starts.at(-1)?.data;
+		return last?.type === "turnStarted" ? last.turnId : null;
+	}
+
 	/** openTurn returns the id of the last turn if it has not ended. */
 	openTurn(): string | null {
 		const entries = [...this.list, ...this.held.values()];

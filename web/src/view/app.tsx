@@ -1,16 +1,19 @@
 // The frame of the page: top bar, threads, timeline, panel.
 
 import { useEffect, useState } from "preact/hooks";
+import { startAlerts } from "../store/alerts.ts";
 import * as app from "../store/app.ts";
 import { Icon } from "../lib/icons.tsx";
 import { baseName, firstLine, plural, visible } from "../lib/format.ts";
 import { modelStore } from "../store/models.ts";
 import type { TurnName } from "../store/reverts.ts";
 import type { ThreadStore } from "../store/thread.ts";
+import { ActivityLine, PlanCard, RetryBanner } from "./activity.tsx";
 import { Composer } from "./composer.tsx";
 import { openDialog } from "../store/dialog.ts";
 import { Dialogs } from "./dialogs.tsx";
-import { Dock } from "./dock.tsx";
+import { lazy } from "../lib/lazy.tsx";
+import { questions } from "../store/questions.ts";
 import { Ring } from "./gauge.tsx";
 import { Inbox } from "./inbox.tsx";
 import { NoSession } from "./nosession.tsx";
@@ -26,6 +29,8 @@ import { ThreadTimeline } from "./timeline.tsx";
 import { LimitWarning } from "./limitwarning.tsx";
 import { TurnSummary } from "./turnsummary.tsx";
 
+const Dock = lazy(() => import("./dock.tsx").then((m) => m.Dock));
+
 /** App is the page. */
 export function App() {
 	useEffect(() => {
@@ -40,6 +45,7 @@ export function App() {
 		narrow.addEventListener("change", fit);
 		veryNarrow.addEventListener("change", fit);
 	}, []);
+	useEffect(startAlerts, []);
 	const shown = app.current.value?.id;
 	useEffect(() => {
 		if (shown && matchMedia("(max-width: 760px)").matches) threadsOpen.value = false; // the list covers the thread
@@ -81,8 +87,10 @@ function Conversation() {
 		<>
 			<ThreadTimeline store={store} key={store.id} />
 			<Notices />
-			<Dock store={store} />
+			<PlanCard store={store} />
+			{questions.value.length > 0 && <Dock store={store} />}
 			<LimitWarning store={store} key={`l${store.id}`} />
+			<ActivityLine store={store} />
 			<TurnSummary store={store} key={`s${store.id}`} />
 			{store.phase.value !== "failed" && <Composer store={store} key={`c${store.id}`} />}
 		</>
@@ -176,9 +184,7 @@ function Notices() {
 	const store = app.current.value!;
 	return (
 		<div class="notices">
-			{store.turns.retrying.value && (
-				<div class="banner warning" role="status"><Icon name="warning" /><span>The model request failed and is sent again: {store.turns.retrying.value}</span></div>
-			)}
+			<RetryBanner store={store} />
 			<UndoOfRevert store={store} />
 			{store.notices.list.value.map((n) => (
 				<div key={n.id} class={`banner ${n.kind}`} role={n.kind === "error" ? "alert" : "status"}>

@@ -5,11 +5,19 @@ import { connected } from "../store/app.ts";
 import { changesOf, turnNames, type Changes } from "../store/changes.ts";
 import { diffSplit, splitDiff } from "../store/panels.ts";
 import type { ThreadStore } from "../store/thread.ts";
+import { openDialog } from "../store/dialog.ts";
+import { lazy } from "../lib/lazy.tsx";
 import { sum } from "../lib/patch.ts";
 import { age, firstLine, plural, visible } from "../lib/format.ts";
+import { commentsOf } from "../store/comments.ts";
+import { CommentList } from "./comments.tsx";
 import { Counts } from "./diffrows.tsx";
 import { DiffTree } from "./difftree.tsx";
 import { Findings, ReviewButton } from "./review.tsx";
+
+const Commit = lazy(() => import("./commit.tsx").then((m) => m.CommitDialog));
+
+const openCommit = (store: ThreadStore): void => openDialog({ kind: "part", view: () => <Commit store={store} /> });
 
 const nameLength = 48;
 
@@ -27,8 +35,10 @@ export function ChangesPanel({ store }: { store: ThreadStore }) {
 					))}
 				</div>
 				<ReviewButton store={store} />
+				<button type="button" class="small" disabled={!connected()} onClick={() => openCommit(store)}>Commit…</button>
 			</div>
 			<Findings store={store} c={c} />
+			<CommentList store={store} />
 			<Body c={c} store={store} />
 		</>
 	);
@@ -88,7 +98,7 @@ function Body({ c, store }: { c: Changes; store: ThreadStore }) {
 				{c.cut.value && <span class="badge edited" title="The diff is longer than 16 MiB.">cut: some files have no lines here</span>}
 				{store.turns.current.value !== null && c.scope.value === "latest" && <span class="faint">the turn is running</span>}
 			</p>
-			<DiffTree c={c} />
+			<DiffTree c={c} comments={commentsOf(store)} />
 		</>
 	);
 }

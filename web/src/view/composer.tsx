@@ -3,18 +3,15 @@
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { connected } from "../store/app.ts";
 import { TurnChoice } from "../store/choice.ts";
-import { wordStart, type Completion } from "../store/completions.ts";
+import { mention, wordStart, type Completion } from "../store/completions.ts";
 import { reveal } from "../store/reveal.ts";
 import type { ThreadStore } from "../store/thread.ts";
 import { Icon } from "../lib/icons.tsx";
 import { plural } from "../lib/format.ts";
 import { AttachmentList, useAttachments, type Attachments } from "./attachments.tsx";
 import { CompletionList, onCompletionKey, useCompletions } from "./completions.tsx";
-import { openRewind } from "./openrevert.tsx";
 import { TurnOptions } from "./options.tsx";
 
-/** twiceMs is the longest time between two presses of Escape that belong together. */
-const twiceMs = 600;
 /** maxHeight is the largest height of the text, as a share of the page. */
 const maxHeight = 0.4;
 
@@ -37,16 +34,16 @@ export function Composer({ store }: { store: ThreadStore }) {
 		if (!sendable) return;
 		setSending(true);
 		try {
-			await store.turns.submit(text.trim(), attachments.images, choice.overrides());
+			await store.turns.submit(text, attachments.images, choice.overrides());
+			choice.settle();
 			store.draft.set("");
 			attachments.clear();
 			reveal.end();
 		} catch (error) {
 			store.notices.report(error);
-		} finally {
-			setSending(false);
-			area.current?.focus();
 		}
+		setSending(false);
+		area.current?.focus();
 	};
 	const accept = (c: Completion) => {
 		if (c.disabled) return;
@@ -54,10 +51,14 @@ export function Composer({ store }: { store: ThreadStore }) {
 		store.draft.set(text.slice(0, wordStart(text, el.selectionStart)) + c.insert + " " + text.slice(el.selectionStart));
 		el.focus();
 	};
-	const onMessageKey = useMessageKeys(store, send);
+	const onMessageKey = messageKeys(store, send);
 	const shown = complete.list.length > 0;
+	const drop = useDrop((images, others) => {
+		void attachments.attach(images);
+		void mention(store, others, (names) => insert(store, area.current!, names));
+	});
 	return (
-		<form class="composer" aria-label="Message" onSubmit={(e) => {
+		<form class={`composer ${drop.over ? "drop" : ""}`} aria-label="Message" {...drop.handlers} onSubmit={(e) => {
 			e.preventDefault();
 			void send();
 		}}>
@@ -76,6 +77,40 @@ export function Composer({ store }: { store: ThreadStore }) {
 	);
 }
 
+/** useDrop takes files that are dropped on an element. Texts go to the field, as everywhere. */
+function useDrop(take: (images: File[], others: File[]) => void) {
+	const [over, setOver] = useState(false);
+	const hasFiles = (e: DragEvent) => e.dataTransfer?.types.includes("Files") === true;
+	return {
+		over,
+		handlers: {
+			onDragOver: (e: DragEvent) => {
+				if (!hasFiles(e)) return;
+				e.preventDefault();
+				setOver(true);
+			},
+			onDragLeave: () => setOver(false),
+			onDrop: (e: DragEvent) => {
+				setOver(false);
+				if (!hasFiles(e)) return;
+				e.preventDefault();
+				const files = [...e.dataTransfer!.files];
+				const isImage = (f: File) => f.type.startsWith("image/");
+				take(files.filter(isImage), files.filter((f) => !isImage(f)));
+			},
+		},
+	};
+}
+
+/** insert adds words at the caret of the message. */
+function insert(store: ThreadStore, el: HTMLTextAreaElement, words: string): void {
+	const text = store.draft.text.peek();
+	const at = el.selectionStart;
+	const gap = at > 0 && !/\s$/.test(text.slice(0, at)) ? " " : "";
+	store.draft.set(`${text.slice(0, at)}${gap}${words} ${text.slice(at)}`);
+	el.focus();
+}
+
 /** grow gives a text area the height of its text, up to a part of the page. */
 function grow(el: HTMLElement): void {
 	el.style.height = "auto";
@@ -83,10 +118,9 @@ function grow(el: HTMLElement): void {
 }
 
 /**
- * useMessageKeys returns the handler of keys that send the message, or act on the conversation if the field is empty.
+ * messageKeys returns the handler of keys that send the message, or act on the conversation if the field is empty.
  */
-function useMessageKeys(store: ThreadStore, send: () => Promise<void>): (e: KeyboardEvent) => void {
-	const escaped = useRef(0);
+function messageKeys(store: ThreadStore, send: () => Promise<void>): (e: KeyboardEvent) => void {
 	return (e) => {
 		const empty = store.draft.text.value === "";
 		if (e.key === "Enter" && !e.shiftKey) {
@@ -95,9 +129,6 @@ function useMessageKeys(store: ThreadStore, send: () => Promise<void>): (e: Keyb
 		} else if (e.key === "ArrowUp" && empty) {
 			e.preventDefault();
 			store.items.lastMessage().then((last) => store.draft.replace(last, ""), (error) => store.notices.report(error));
-		} else if (e.key === "Escape" && empty) {
-			if (Date.now() - escaped.current < twiceMs) openRewind(store);
-			escaped.current = Date.now();
 		}
 	};
 }

@@ -9,7 +9,6 @@ import { titleOf } from "../store/titles.ts";
 import type { Thread } from "../wire/types.ts";
 import { Frame } from "./frame.tsx";
 import { shortcuts } from "./keys.ts";
-import { Palette } from "./palette.tsx";
 
 const Compact = lazy(() => import("./compaction.tsx").then((m) => m.Compact));
 const Trim = lazy(() => import("./contextdialogs.tsx").then((m) => m.Trim));
@@ -18,6 +17,7 @@ const Restore = lazy(() => import("./contextdialogs.tsx").then((m) => m.Restore)
 const Replace = lazy(() => import("./contextdialogs.tsx").then((m) => m.Replace));
 const EditSummary = lazy(() => import("./contextdialogs.tsx").then((m) => m.EditSummary));
 const NewThread = lazy(() => import("./newthread.tsx").then((m) => m.NewThread));
+const Palette = lazy(() => import("./palette.tsx").then((m) => m.Palette));
 
 /** Dialogs shows the dialog that is open. */
 export function Dialogs() {

@@ -32,6 +32,9 @@ interface RowProps<Kind = DiffRow["kind"]> {
 	isOpen(row: TreeRow<FilePatch>): boolean;
 	toggle(row: TreeRow<FilePatch>): void;
 	onFocus(): void;
+	/** comment writes a comment on the line of a row. */
+	comment(row: DiffRow): void;
+	commented: boolean;
 }
 
 /** RowView shows a row. */
@@ -41,7 +44,9 @@ export function RowView({ r, ...p }: RowProps) {
 			return <FileRow r={r} {...p} />;
 		case "line":
 			return (
-				<div {...frameOf({ r, ...p })} class={`diff-row ${r.line.type}`} aria-level={r.depth + 2}>
+				<div {...frameOf({ r, ...p })} class={`diff-row ${r.line.type} ${p.commented ? "commented" : ""}`}
+					aria-level={r.depth + 2} title={isText(r.line) ? commentHint : undefined}
+					onClick={() => isText(r.line) && commentUnlessSelected(p, r)}>
 					<span role="gridcell" class="diff-cell">
 						<Numbers old={r.line.old} new={r.line.new} type={r.line.type} /><LineText line={r.line} /></span>
 				</div>
@@ -55,6 +60,15 @@ export function RowView({ r, ...p }: RowProps) {
 				<div {...frameOf({ r, ...p })} class="diff-note" aria-level={r.depth + 2}><span role="gridcell">{r.text}</span></div>
 			);
 	}
+}
+
+const commentHint = "Click, or C: comment on this line";
+
+const isText = (line: DiffLine): boolean => line.type !== "hunk" && line.type !== "note";
+
+/** commentUnlessSelected writes a comment, unless the click ends the selection of a text. */
+function commentUnlessSelected({ comment }: Pick<RowProps, "comment">, r: DiffRow): void {
+	if (getSelection()?.isCollapsed !== false) comment(r);
 }
 
 /** frameOf returns the attributes that each row has. */
@@ -110,7 +124,8 @@ function PairRow(p: RowProps<"pair">) {
 		);
 	}
 	return (
-		<div {...frameOf(p)} class="diff-row split" aria-level={p.r.depth + 2}>
+		<div {...frameOf(p)} class={`diff-row split ${p.commented ? "commented" : ""}`} aria-level={p.r.depth + 2}
+			title={commentHint} onClick={() => commentUnlessSelected(p, p.r)}>
 			{([["old", left], ["new", right]] as const).map(([side, line]) => (
 				<span role="gridcell" class={`diff-cell half ${line?.type ?? "none"}`}>
 					{line && <><span class="line-number">{line[side] || ""}</span><LineText line={line} /></>}

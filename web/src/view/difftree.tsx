@@ -3,16 +3,18 @@
 import { computed } from "@preact/signals";
 import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { Changes } from "../store/changes.ts";
+import type { Comments } from "../store/comments.ts";
 import { diffSplit } from "../store/panels.ts";
 import { linesOf, pairs, treeRows, type DiffLine, type FilePatch, type TreeRow } from "../lib/patch.ts";
 import { toggled } from "../lib/toggled.ts";
 import { VirtualList, type ListHandle } from "../lib/virtual.tsx";
 import { visible } from "../lib/format.ts";
 import { foldedLines } from "./diff.tsx";
+import { openComment } from "./comments.tsx";
 import { RowView, type DiffRow } from "./diffrows.tsx";
 
 /** DiffTree shows the files of a diff. */
-export function DiffTree({ c }: { c: Changes }) {
+export function DiffTree({ c, comments }: { c: Changes; comments: Comments }) {
 	const handle = useRef<ListHandle>(null);
 	const [closed, setClosed] = useState<ReadonlySet<string>>(new Set());
 	const [focus, setFocus] = useState<string | null>(null);
@@ -30,11 +32,16 @@ export function DiffTree({ c }: { c: Changes }) {
 	useTarget(c, rows, () => closed.size > 0 && setClosed(new Set()), go);
 	const toggle = (row: TreeRow<FilePatch>) => (row.file ? c.toggle(row.path) : setClosed(toggled(closed, row.path)));
 	const isOpen = (row: TreeRow<FilePatch>) => (row.file ? c.open.value.has(row.path) : !closed.has(row.path));
+	const comment = (r: DiffRow | undefined) => {
+		const line = r && lineOf(r);
+		if (line) openComment(comments, line.path, line.line);
+	};
 	return (
 		<VirtualList rows={rows} estimate={22} class="diff-list" label="Changed files" role="treegrid" rowRole="presentation"
-			handle={handle} focusedKey={active} onKeyDown={(e) => onKeyDown(e, { rows, active, isOpen, toggle, go })}
-			render={(r) => <RowView r={r} c={c} focused={r.key === active} isOpen={isOpen} toggle={toggle}
-				onFocus={() => setFocus(r.key)} />} />
+			handle={handle} focusedKey={active}
+			onKeyDown={(e) => onKeyDown(e, { rows, active, isOpen, toggle, go, comment })}
+			render={(r) => <RowView r={r} c={c} comment={comment} commented={isCommented(comments, r)}
+				focused={r.key === active} isOpen={isOpen} toggle={toggle} onFocus={() => setFocus(r.key)} />} />
 	);
 }
 
@@ -65,9 +72,21 @@ interface KeyContext {
 	isOpen(row: TreeRow<FilePatch>): boolean;
 	toggle(row: TreeRow<FilePatch>): void;
 	go(index: number): void;
+	comment(row: DiffRow | undefined): void;
 }
 
-function onKeyDown(e: KeyboardEvent, { rows, active, isOpen, toggle, go }: KeyContext): void {
+/** lineOf returns the line of a row that can have a comment. In a split view the new line is before the old one. */
+function lineOf(r: DiffRow): { path: string; line: DiffLine } | null {
+	const line = r.kind === "line" ? r.line : r.kind === "pair" ? r.pair.right ?? r.pair.left : null;
+	return line && line.type !== "hunk" && line.type !== "note" ? { path: (r as { path: string }).path, line } : null;
+}
+
+function isCommented(comments: Comments, r: DiffRow): boolean {
+	const line = comments.list.value.length > 0 ? lineOf(r) : null;
+	return line !== null && comments.of(line.path, line.line) !== undefined;
+}
+
+function onKeyDown(e: KeyboardEvent, { rows, active, isOpen, toggle, go, comment }: KeyContext): void {
 	if (e.ctrlKey || e.metaKey || e.altKey) return;
 	const at = rows.findIndex((r) => r.key === active);
 	const step = (by: number, fits: (r: DiffRow) => boolean) => {
@@ -77,8 +96,10 @@ function onKeyDown(e: KeyboardEvent, { rows, active, isOpen, toggle, go }: KeyCo
 	const current = rows[at];
 	const tree = current?.kind === "tree" ? current.row : null;
 	const opened = tree !== null && isOpen(tree);
+	const stops = e.shiftKey ? () => true : stop;
 	const keys: Record<string, () => void> = {
-		ArrowDown: () => go(step(1, stop)), ArrowUp: () => go(step(-1, stop)),
+		ArrowDown: () => go(step(1, stops)), ArrowUp: () => go(step(-1, stops)),
+		c: () => comment(current),
 		j: () => go(step(1, (r) => r.kind === "tree")), k: () => go(step(-1, (r) => r.kind === "tree")),
 		ArrowRight: () => tree && !opened && toggle(tree), ArrowLeft: () => tree && opened && toggle(tree),
 		Enter: () => tree && toggle(tree), " ": () => tree && toggle(tree),

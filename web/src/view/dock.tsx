@@ -1,18 +1,13 @@
 // Open questions of the server, above the composer.
 
 import { useEffect, useState } from "preact/hooks";
-import type { ComponentChildren } from "preact";
 import * as app from "../store/app.ts";
 import { answered, questions, setLater, type Question } from "../store/questions.ts";
 import type { ThreadStore } from "../store/thread.ts";
 import { Icon } from "../lib/icons.tsx";
 import { visible } from "../lib/format.ts";
-import { DiffView } from "./diff.tsx";
-import type {
-	ApprovalDecision, CommandExecutionRequestApprovalParams, FileChangeRequestApprovalParams,
-	McpServerElicitationRequestParams,
-	ToolRequestUserInputParams,
-} from "../wire/types.ts";
+import { Buttons, CommandQuestion, failedItem, FileQuestion, KeysHint } from "./approval.tsx";
+import type { McpServerElicitationRequestParams, ToolRequestUserInputParams } from "../wire/types.ts";
 
 /** Dock has a card for each open question of a thread. */
 export function Dock({ store }: { store: ThreadStore }) {
@@ -41,10 +36,10 @@ function useGuard(q: Question): boolean {
 	return ready;
 }
 
-function titleOf(q: Question): string {
+function titleOf(q: Question, store: ThreadStore): string {
 	switch (q.request.method) {
 		case "item/commandExecution/requestApproval":
-			return "May this command run?";
+			return failedItem(store, q.request.params) ? "The command failed. May it run again?" : "May this command run?";
 		case "item/fileChange/requestApproval":
 			return "May these files be changed?";
 		case "mcpServer/elicitation/request":
@@ -58,26 +53,27 @@ function titleOf(q: Question): string {
 
 function Card({ q, store }: { q: Question; store: ThreadStore }) {
 	const ready = useGuard(q) && !q.stale;
+	const title = titleOf(q, store);
 	const answer = (result: unknown) => {
 		if (!ready || q.resolved) return;
 		app.connection.value!.answer(q.id, result);
 		answered(q.id);
 	};
 	if (q.resolved) {
-		return <div class="question done" role="status"><Icon name="check" />{titleOf(q)} <span class="faint">Answered elsewhere.</span></div>;
+		return <div class="question done" role="status"><Icon name="check" />{title} <span class="faint">Answered elsewhere.</span></div>;
 	}
 	if (q.later) {
 		return (
 			<div class="question later">
-				<Icon name="bell" /><span>{titleOf(q)}</span><span class="spacer" />
+				<Icon name="bell" /><span>{title}</span><span class="spacer" />
 				<button type="button" onClick={() => setLater(q.id, false)}>Show</button>
 			</div>
 		);
 	}
 	return (
-		<div class="question" role="group" aria-label={titleOf(q)} data-question tabIndex={-1}>
+		<div class="question" role="group" aria-label={title} data-question tabIndex={-1}>
 			<div class="question-head">
-				<Icon name="bell" /><h2>{titleOf(q)}</h2><span class="spacer" />
+				<Icon name="bell" /><h2>{title}</h2><span class="spacer" />
 				<button type="button" class="quiet" onClick={() => setLater(q.id, true)}>Later</button>
 			</div>
 			<Body q={q} store={store} ready={ready} answer={answer} />
@@ -95,7 +91,7 @@ interface BodyProps {
 function Body({ q, store, ready, answer }: BodyProps) {
 	switch (q.request.method) {
 		case "item/commandExecution/requestApproval":
-			return <CommandQuestion p={q.request.params} ready={ready} answer={answer} />;
+			return <CommandQuestion p={q.request.params} store={store} ready={ready} answer={answer} />;
 		case "item/fileChange/requestApproval":
 			return <FileQuestion p={q.request.params} store={store} ready={ready} answer={answer} />;
 		case "item/tool/requestUserInput":
@@ -112,80 +108,13 @@ function Body({ q, store, ready, answer }: BodyProps) {
 	}
 }
 
-function Buttons({ children }: { children: ComponentChildren }) {
-	return <div class="question-buttons">{children}</div>;
-}
-
-function decisionText(d: ApprovalDecision): { label: string; key: string; primary?: boolean } {
-	if (typeof d !== "string") {
-		const rule = d.acceptWithExecpolicyAmendment.execpolicy_amendment.join(" ");
-		return { label: `Allow and do not ask for: ${visible(rule)}`, key: "" };
-	}
-	return {
-		accept: { label: "Allow once", key: "y", primary: true }, acceptForSession: { label: "Allow for this session", key: "s" },
-		decline: { label: "Decline", key: "n" }, cancel: { label: "Decline and stop", key: "c" },
-	}[d];
-}
-
-interface DecisionsProps {
-	list: readonly ApprovalDecision[];
+interface FormProps<P> {
+	p: P;
 	ready: boolean;
 	answer(result: unknown): void;
 }
 
-function Decisions({ list, ready, answer }: DecisionsProps) {
-	return (
-		<Buttons>
-			{list.map((d) => {
-				const { label, key, primary } = decisionText(d);
-				return (
-					<button type="button" class={primary ? "primary" : ""} disabled={!ready} data-answer={key} onClick={() => answer({ decision: d })}>
-						{label}{key && <kbd aria-hidden="true">{key.toUpperCase()}</kbd>}
-					</button>
-				);
-			})}
-		</Buttons>
-	);
-}
-
-type ApprovalProps<P> = { p: P; ready: boolean; answer(result: unknown): void };
-
-function CommandQuestion({ p, ready, answer }: ApprovalProps<CommandExecutionRequestApprovalParams>) {
-	return (
-		<>
-			{p.reason && <p>{visible(p.reason)}</p>}
-			<pre class="question-command" tabIndex={0} aria-label="command">{visible(p.command)}</pre>
-			<p class="faint">in <code>{visible(p.cwd)}</code></p>
-			<Decisions list={p.availableDecisions} ready={ready} answer={answer} />
-		</>
-	);
-}
-
-type FileProps = ApprovalProps<FileChangeRequestApprovalParams> & { store: ThreadStore };
-
-function FileQuestion({ p, store, ready, answer }: FileProps) {
-	const entry = store.items.timeline.item(p.turnId, p.itemId);
-	const item = entry?.data.item;
-	return (
-		<>
-			{p.reason && <p>{visible(p.reason)}</p>}
-			{p.grantRoot && <p>It asks to write below <code>{visible(p.grantRoot)}</code>.</p>}
-			{item?.type === "fileChange" && (
-				<div class="question-diff">
-					{item.changes.map((c) => (
-						<>
-							<div class="question-path"><Icon name="file" /><code>{visible(c.path)}</code></div>
-							<DiffView diff={c.diff} kind={c.kind.type} />
-						</>
-					))}
-				</div>
-			)}
-			<Decisions list={["accept", "acceptForSession", "decline", "cancel"]} ready={ready} answer={answer} />
-		</>
-	);
-}
-
-function InputQuestion({ p, ready, answer }: ApprovalProps<ToolRequestUserInputParams>) {
+function InputQuestion({ p, ready, answer }: FormProps<ToolRequestUserInputParams>) {
 	const [answers, setAnswers] = useState<Record<string, string>>({});
 	const complete = p.questions.every((q) => (answers[q.id] ?? "") !== "");
 	const submit = () => answer({
@@ -229,7 +158,7 @@ interface Property {
 	default?: unknown;
 }
 
-function Elicitation({ p, ready, answer }: ApprovalProps<McpServerElicitationRequestParams>) {
+function Elicitation({ p, ready, answer }: FormProps<McpServerElicitationRequestParams>) {
 	const schema = (p.requestedSchema ?? {}) as { properties?: Record<string, Property>; required?: string[] };
 	const properties = Object.entries(schema.properties ?? {});
 	const [values, setValues] = useState<Record<string, unknown>>(() =>
@@ -263,6 +192,7 @@ function Elicitation({ p, ready, answer }: ApprovalProps<McpServerElicitationReq
 				<button type="button" data-answer="n" disabled={!ready} onClick={() => answer({ action: "decline", content: null })}>Decline<kbd aria-hidden="true">N</kbd></button>
 				<button type="button" data-answer="c" disabled={!ready} onClick={() => answer({ action: "cancel", content: null })}>Cancel<kbd aria-hidden="true">C</kbd></button>
 			</Buttons>
+			<KeysHint keys="Y, N or C" />
 		</>
 	);
 }

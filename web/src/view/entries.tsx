@@ -11,6 +11,7 @@ import { openDialog } from "../store/dialog.ts";
 import { LossesOf, maskText } from "./losses.tsx";
 import { isEmpty } from "../store/losses.ts";
 import { ItemView } from "./items.tsx";
+import { readOnlyReason } from "../store/readonly.ts";
 import { reveal } from "../store/reveal.ts";
 
 interface EntryProps {
@@ -113,6 +114,16 @@ function Summary({ summary, entry, store }: { summary: TimelineSummary; entry: E
 	);
 }
 
+/** RetryButton is at the last turn, if that failed and the thread can go on. */
+function RetryButton({ turnId, store }: { turnId: string; store: ThreadStore }) {
+	const { timeline } = store.items;
+	if (timeline.newer !== null || timeline.lastTurn() !== turnId || readOnlyReason(store) !== "") return null;
+	return (
+		<button type="button" class="small" title="Asks the model again. It gets the conversation as it is: your message, and what this turn did."
+			onClick={() => void store.turns.retry()}><Icon name="redo" />Retry</button>
+	);
+}
+
 /** TurnEnd shows how a turn ended, unless it completed, and the report of a compaction in it that has no trim point. */
 function TurnEnd({ turn, store }: { turn: TimelineTurnCompleted; store: ThreadStore }) {
 	const failed = turn.status === "failed";
@@ -124,6 +135,7 @@ function TurnEnd({ turn, store }: { turn: TimelineTurnCompleted; store: ThreadSt
 					<Icon name={failed ? "warning" : "stop"} />
 					<span>{failed ? `Turn failed: ${turn.error?.message ?? "unknown error"}` : "Interrupted"}</span>
 					{turn.durationMs !== null && <span class="faint">{duration(turn.durationMs)}</span>}
+					{failed && <RetryButton turnId={turn.turnId} store={store} />}
 				</div>
 			)}
 			{report && <p class="turn-end"><Icon name="compress" /><span>{maskText(report)}</span></p>}

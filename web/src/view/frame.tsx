@@ -58,7 +58,7 @@ export function Frame(p: FrameProps) {
 		<dialog ref={el} class={p.wide ? "wide" : ""} aria-label={p.title} onCancel={(e) => {
 			e.preventDefault();
 			closeDialog();
-		}} onClick={(e) => e.target === el.current && closeDialog()}>
+		}} onClose={() => el.current?.isConnected && closeDialog()} onClick={(e) => e.target === el.current && closeDialog()}>
 			<form onSubmit={(e) => void submit(e)}>
 				<h2>{p.title}</h2>
 				<div class="dialog-body">{p.children}</div>

@@ -2,20 +2,12 @@
 
 import * as app from "../store/app.ts";
 import { ended, readAll } from "../store/inbox.ts";
-import { inbox } from "../store/questions.ts";
+import { inbox, kinds } from "../store/questions.ts";
 import { age, count, plural, visible } from "../lib/format.ts";
 import { Icon } from "../lib/icons.tsx";
 import type { OpenServerRequest } from "../wire/types.ts";
 import { Menu } from "./menu.tsx";
 import { titleOf } from "../store/titles.ts";
-
-const kinds: Record<string, string> = {
-	"item/commandExecution/requestApproval": "command",
-	"item/fileChange/requestApproval": "file changes",
-	"mcpServer/elicitation/request": "question of a server",
-	"item/tool/requestUserInput": "question of the agent",
-	"item/tool/call": "call of a client's tool",
-};
 
 /** Inbox counts open questions and turns that ended in threads that are not open. It lists them, questions first. */
 export function Inbox() {

@@ -13,10 +13,13 @@ import { count, duration, firstLine, plural, relative, visible } from "../lib/fo
 import { waits } from "../store/questions.ts";
 import { scriptOf } from "../lib/shell.ts";
 import { CopyButton } from "../lib/copy.tsx";
+import { FollowedOutput } from "../lib/follow.tsx";
+import { openPath } from "../lib/openpath.ts";
+import { openOutput } from "./openfile.tsx";
 import { DiffView, diffCounts } from "./diff.tsx";
 import { Fold } from "./fold.tsx";
 import { Menu, type MenuEntry } from "./menu.tsx";
-import { openRevert, openRewind } from "./openrevert.tsx";
+import { openResend, openRevert, openRewind } from "./openrevert.tsx";
 import { showContext, showPanel } from "../store/panels.ts";
 import type {
 	CommandExecutionItem, ContextItem, DynamicToolCallItem, FileChangeItem, McpToolCallItem, ReasoningItem, ThreadItem,
@@ -67,7 +70,7 @@ function Content(p: Props) {
 		case "reasoning":
 			return <Reasoning item={item} head={head} />;
 		case "commandExecution":
-			return <Command item={item} whole={entry.whole} head={head} />;
+			return <Command {...p} item={item} head={head} />;
 		case "fileChange":
 			return <FileChanges item={item} cwd={store.settings.thread.value?.cwd ?? ""} head={head} />;
 		case "mcpToolCall":
@@ -180,6 +183,10 @@ function Facts({ entry, item, turnId, store }: Props) {
 		{ label: "Show in context", icon: "panel", run: () => showContext(ids[0]!) },
 	] : [];
 	if (item.type === "userMessage") {
+		const again = data;
+		if (again.type === "item" && store.items.timeline.isFirstMessage(again)) {
+			entries.push({ label: "Edit and send again…", icon: "edit", run: () => openResend(store, again) });
+		}
 		entries.push({ label: "Fork before this message", icon: "fork", run: () => void fork(store.id, turnId) });
 		entries.push({ label: "Rewind to here…", icon: "undo", run: () => openRewind(store, turnId) });
 		entries.push({ label: "Revert files to here…", icon: "file", run: () => openRevert(store, turnId) });
@@ -210,7 +217,12 @@ function Reasoning({ item, head }: { item: ReasoningItem; head: ComponentChildre
 	);
 }
 
-function Command({ item, whole, head }: { item: CommandExecutionItem; whole: boolean; head: ComponentChildren }) {
+/** smallOutput is the number of characters of an output that needs no larger view. */
+const smallOutput = 400;
+
+type CommandProps = Props & { item: CommandExecutionItem; head: ComponentChildren };
+
+function Command({ item, entry, turnId, store, head }: CommandProps) {
 	const running = item.status === "inProgress";
 	const failed = item.status === "failed" || (item.exitCode !== null && item.exitCode !== 0);
 	const output = item.aggregatedOutput ?? "";
@@ -227,7 +239,14 @@ function Command({ item, whole, head }: { item: CommandExecutionItem; whole: boo
 		} title={<code class="ellipsis">{visible(scriptOf(item.command))}</code>}>
 			<div class="command-cwd faint">{visible(item.cwd)}</div>
 			{output === "" ? <p class="faint">No output{running ? " yet" : ""}.</p>
-				: <pre class="output" tabIndex={0} aria-label="output">{terminal(output, whole ? longOutput : shortOutput)}</pre>}
+				: <>
+					<FollowedOutput label="output" at={running && output}>
+						{terminal(output, entry.whole ? longOutput : shortOutput)}</FollowedOutput>
+					{output.length > smallOutput && (
+						<button type="button" class="small full-size" onClick={() => openOutput(store, turnId, item.id, item.command)}>
+							<Icon name="wide" />Full size</button>
+					)}
+				</>}
 		</Fold>
 	);
 }
@@ -246,7 +265,10 @@ function FileChanges({ item, cwd, head }: { item: FileChangeItem; cwd: string; h
 			{item.changes.map((c) => {
 				const { added, removed } = diffCounts(c.diff, c.kind.type);
 				return (
-					<Fold icon="file" title={<>
+					<Fold icon="file" head={
+						<button type="button" class="quiet" aria-label={`Open ${visible(relative(c.path, cwd))}`} title="Open the file"
+							onClick={() => openPath(c.path, 0)}><Icon name="eye" /></button>
+					} title={<>
 						<code class="ellipsis" title={visible(c.path)}>{visible(relative(c.path, cwd))}</code>
 						<span class="added">+{added}</span><span class="removed">−{removed}</span>
 					</>}>

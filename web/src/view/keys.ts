@@ -3,6 +3,7 @@
 import * as app from "../store/app.ts";
 import { dialog, openDialog } from "../store/dialog.ts";
 import { showPanel, tabs } from "../store/panels.ts";
+import { openRewind } from "./openrevert.tsx";
 
 /** shortcuts are shown in the dialog. */
 export const shortcuts: readonly [string, readonly [string, string][]][] = [
@@ -11,16 +12,16 @@ export const shortcuts: readonly [string, readonly [string, string][]][] = [
 		["Alt+1 …", "tabs of the panel"], ["Alt+Q", "oldest question"], ["Ctrl+.", "interrupt the turn"], ["?", "this list"],
 	]],
 	["Message", [
-		["Enter", "send or steer"], ["Shift+Enter", "new line"], ["↑", "last message, in an empty field"], ["Esc Esc", "rewind, in an empty field"],
+		["Enter", "send or steer"], ["Shift+Enter", "new line"], ["↑", "last message, in an empty field"], ["Esc Esc", "rewind, in an empty field or outside of fields"],
 	]],
-	["Question", [["Y", "allow once"], ["S", "allow for this session"], ["N", "decline"], ["C", "decline and stop"]]],
+	["Question, outside of fields", [["Y", "allow once"], ["S", "allow for this session"], ["N", "decline"], ["C", "decline and stop"]]],
 	["Timeline", [["J K", "next, previous item"], ["[ ]", "previous, next turn"], ["G", "end"], ["E", "open or close"], ["X", "exclude or include"]]],
 	["Context list", [
 		["↑ ↓", "move; with Shift select"], ["J K", "next, previous turn"], ["Space", "include or exclude"], ["Del", "delete"], ["P", "pin"],
 		["R", "replace"], ["Enter", "details"], ["Ctrl+Enter", "apply the plan"], ["O", "sort"], ["Backspace", "discard the plan"], ["/", "find"],
 		["Ctrl+Z Ctrl+Y", "undo, redo"],
 	]],
-	["Changes", [["↑ ↓", "file or hunk"], ["J K", "file"], ["→ ←", "open, close"]]],
+	["Changes", [["↑ ↓", "file or hunk; with Shift a line"], ["C", "comment on the line"], ["J K", "file"], ["→ ←", "open, close"]]],
 ];
 
 const regions = [".threads input[type=search]", ".timeline [tabindex='0']", ".composer textarea", ".tab-panel [tabindex='0']"];
@@ -57,10 +58,36 @@ export function onGlobalKey(e: KeyboardEvent): void {
 		void (e.key === "z" ? store.edits.undo() : store.edits.redo());
 	} else if (e.key === "?" && !typing(e) && !ctrl) {
 		openDialog({ kind: "keys" });
+	} else if (e.key === "Escape" && store && !e.defaultPrevented) {
+		if (!twice(e)) return;
+		e.preventDefault(); // otherwise this press closes the dialog again
+		openRewind(store);
 	} else if (!ctrl && !e.altKey && !typing(e)) {
-		const question = (e.target as HTMLElement).closest("[data-question]");
-		question?.querySelector<HTMLButtonElement>(`[data-answer="${CSS.escape(e.key.toLowerCase())}"]`)?.click();
+		answerQuestion(e);
 	}
+}
+
+/** twiceMs is the longest time between two presses of Escape that belong together. */
+const twiceMs = 800;
+/** escape has the time of the last press of Escape that did nothing else. */
+const escape = { at: -twiceMs };
+
+/** twice reports whether Escape was pressed twice, in an empty message or outside of fields. */
+function twice(e: KeyboardEvent): boolean {
+	const message = (e.target as HTMLElement).closest<HTMLTextAreaElement>(".composer textarea");
+	if (e.repeat || (message ? message.value.trim() !== "" : typing(e))) return false;
+	const again = e.timeStamp - escape.at < twiceMs;
+	escape.at = again ? -twiceMs : e.timeStamp;
+	return again;
+}
+
+/** answerQuestion answers the question with the focus, or else the oldest one. */
+function answerQuestion(e: KeyboardEvent): void {
+	const question = (e.target as HTMLElement).closest("[data-question]") ?? document.querySelector("[data-question]");
+	const button = question?.querySelector<HTMLButtonElement>(`[data-answer="${CSS.escape(e.key.toLowerCase())}"]`);
+	if (!button || e.repeat || e.defaultPrevented || e.key === "") return;
+	e.preventDefault();
+	button.click();
 }
 
 function nextRegion(by: number): void {

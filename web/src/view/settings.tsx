@@ -8,6 +8,7 @@ import { readConfig, sourceName } from "../store/config.ts";
 import { CopyButton } from "../lib/copy.tsx";
 import { flatten } from "../lib/flatten.ts";
 import { duration, visible } from "../lib/format.ts";
+import { Alerts } from "./alerts.tsx";
 import { Browsers } from "./browsers.tsx";
 import { Fields } from "./fields.tsx";
 import { McpServers } from "./mcp.tsx";
@@ -17,7 +18,8 @@ import { inEditor } from "../wire/transport.ts";
 
 const views: readonly [string, ComponentType][] = [
 	["Settings", Fields], ["Models", Setup], ["Configuration", Configuration], ["MCP servers", McpServers],
-	["Diagnostics", Diagnostics], ...(inEditor() ? [] : [["Browsers", Browsers] as [string, ComponentType]]),
+	["Diagnostics", Diagnostics],
+	...(inEditor() ? [] : [["Browsers", Browsers], ["Notifications", Alerts]] as [string, ComponentType][]),
 ];
 
 /** Settings has the views of the settings. It begins with the one of a name, or with the first. */

@@ -1,10 +1,11 @@
 // The commands of a thread that run in the background.
 
-import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
+import { useEffect } from "preact/hooks";
 import { connected } from "../store/app.ts";
 import { useResource } from "./useresource.ts";
 import type { ThreadStore } from "../store/thread.ts";
 import { terminal } from "../lib/ansi.tsx";
+import { FollowedOutput } from "../lib/follow.tsx";
 import { Icon } from "../lib/icons.tsx";
 import { relative, visible } from "../lib/format.ts";
 import { scriptOf } from "../lib/shell.ts";
@@ -14,8 +15,6 @@ import { Load } from "./parts.tsx";
 
 /** tail is the number of characters of an output that are shown, from its end. */
 const tail = 6000;
-/** nearEnd is the distance from the end, in pixels, within which the output follows new lines. */
-const nearEnd = 40;
 
 const changing = new Set(["item/started", "item/completed", "turn/completed"]);
 
@@ -73,22 +72,14 @@ function TerminalRow({ t, store,
 
 /** Output shows the end of the output. */
 function Output({ t, store }: { t: ThreadBackgroundTerminal; store: ThreadStore }) {
-	const box = useRef<HTMLPreElement>(null);
-	const atEnd = useRef(true);
 	const entry = store.items.timeline.entries[store.items.timeline.indexOfItem(t.itemId)];
 	void entry?.version.value;
 	const item = entry?.data.type === "item" ? entry.data.item : undefined;
 	const output = (item?.type === "commandExecution" ? item.aggregatedOutput : store.items.outputs.value.get(t.itemId))
 		?? "";
-	useLayoutEffect(() => {
-		if (box.current && atEnd.current) box.current.scrollTop = box.current.scrollHeight;
-	}, [output]);
 	if (output === "") return <p class="faint">No output yet.</p>;
 	return (
-		<pre ref={box} class="output" tabIndex={0} aria-label={`output of ${visible(scriptOf(t.command))}`}
-			onScroll={(e) => (atEnd.current =
-				e.currentTarget.scrollHeight - e.currentTarget.scrollTop - e.currentTarget.clientHeight < nearEnd)}>
-			{terminal(output, tail)}
-		</pre>
+		<FollowedOutput label={`output of ${visible(scriptOf(t.command))}`} at={output}>
+			{terminal(output, tail)}</FollowedOutput>
 	);
 }

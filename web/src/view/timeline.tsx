@@ -7,8 +7,11 @@ import type { Entry } from "../store/timeline.ts";
 import type { ThreadStore } from "../store/thread.ts";
 import { VirtualList, type ListHandle } from "../lib/virtual.tsx";
 import { Icon } from "../lib/icons.tsx";
+import { plural } from "../lib/format.ts";
 import { EntryView } from "./entries.tsx";
 import { FindBar } from "./find.tsx";
+import { opener } from "../lib/openpath.ts";
+import { openFile } from "./openfile.tsx";
 import { Overview } from "./overview.tsx";
 import { reveal } from "../store/reveal.ts";
 
@@ -62,7 +65,10 @@ function Entries({ store }: { store: ThreadStore }) {
 	const handle = useRef<ListHandle>(null);
 	const [focused, setFocused] = useState<string | null>(null);
 	const rows = store.items.rows.value;
+	/** left is the number of rows when the user scrolled away from the end, or null at the end. */
+	const [left, setLeft] = useState<number | null>(null);
 	const toEnd = () => {
+		setLeft(null);
 		if (store.items.timeline.newer === null) handle.current?.toEnd();
 		else void store.items.loadEnd().then(() => handle.current?.toEnd());
 	};
@@ -81,12 +87,21 @@ function Entries({ store }: { store: ThreadStore }) {
 		<div class="timeline-box">
 			<VirtualList rows={rows} estimate={96} class="timeline" label="Timeline" role="feed" rowRole="presentation"
 				follow={store.items.timeline.newer === null} handle={handle} focusedKey={focused}
+				onPinned={(pinned) => setLeft((former) => (pinned ? null : former ?? rows.length))}
 				onKeyDown={(e) => onKeyDown(e, { store, rows, focused, select, toEnd })}
 				onStart={() => void store.items.loadOlder()} onEnd={() => void store.items.loadNewer()}
 				render={(e, i) => <EntryView entry={e} store={store} index={i} total={rows.length} version={e.version.value} />} />
+			{(left !== null || store.items.timeline.newer !== null) && (
+				<button type="button" class="to-newest" onClick={toEnd}><Icon name="down" />
+					{newestText(store.items.timeline.newer === null && left !== null ? rows.length - left : 0)}</button>
+			)}
 			<Overview rows={rows} matches={store.find.itemIds} show={(i) => handle.current?.show(i, "start")} />
 		</div>
 	);
+}
+
+function newestText(added: number): string {
+	return added > 0 ? `${plural(added, "new item")}: jump to the newest` : "Jump to the newest";
 }
 
 /** useReveal lets other views scroll the timeline. */
@@ -94,6 +109,7 @@ function useReveal(
 	store: ThreadStore, handle: RefObject<ListHandle | null>, setFocused: (key: string) => void, toEnd: () => void,
 ): void {
 	useLayoutEffect(() => {
+		opener.open = (place) => openFile(store, place);
 		reveal.timeline = (itemId) => requestAnimationFrame(() => { // the rows are rendered then
 			const shown = store.items.rows.peek();
 			const i = shown.findIndex((e) => e.data.type === "item" && e.data.item.id === itemId);
@@ -117,10 +133,14 @@ function onKeyDown(e: KeyboardEvent, { store, rows, focused, select, toEnd }: Ke
 	if (e.ctrlKey || e.metaKey || e.altKey || (e.target as HTMLElement).closest("input,textarea,[role=menu],pre")) return;
 	const at = rows.findIndex((r) => r.key === focused);
 	const move = (by: number) => select(at < 0 ? rows.length - 1 : Math.max(0, Math.min(rows.length - 1, at + by)));
+	const end = () => {
+		if (store.items.timeline.newer === null) select(rows.length - 1); // so that the focus stays in the list
+		toEnd();
+	};
 	const keys: Record<string, () => void> = {
 		j: () => move(1), k: () => move(-1), "[": () => select(message(rows, at, -1)),
 			"]": () => select(message(rows, at, 1)),
-		g: toEnd, G: toEnd,
+		g: end, G: end,
 		e: () => document.getElementById(`e-${focused}`)?.querySelector<HTMLElement>("[aria-expanded]")?.click(),
 		x: () => exclude(store, rows[at]),
 		Home: () => select(0), End: () => select(rows.length - 1),
