@@ -119,7 +119,7 @@ test("a text is a message, a command of the shell or a slash command", async () 
 	await turns.submit("/context", [], {});
 	await turns.submit("/context", [], {});
 	equal(notices.list.value.map((n) => n.text), ["The next request has 120 tokens of 1000 (12 %). By category: " +
-		"Tool outputs 100 · You 20. The tab Context lists the items."]);
+		"Tool output 100 · User 20. The tab Context lists the items."]);
 });
 
 test("a slash command is executed and not sent to the turn in progress", async () => {

@@ -16,7 +16,7 @@ import (
 // all files.
 const (
 	maxFirst = 90 << 10
-	maxAll   = 180 << 10
+	maxAll   = 208 << 10
 )
 
 // TestPageIsSmall bounds what a browser loads. Parts that are shown later are files of their own.

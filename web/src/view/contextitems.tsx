@@ -18,7 +18,7 @@ import { onContextKey } from "./contextkeys.ts";
 import { Row } from "./contextrow.tsx";
 import { Footer } from "./footer.tsx";
 import type { Selection } from "./selection.ts";
-import { Suggestions, SuggestionsToggle } from "./suggestions.tsx";
+import { Suggestions, SuggestionsToggle } from "./suggesttoggle.tsx";
 
 const ContextMap = lazy(() => import("./map.tsx").then((m) => m.ContextMap));
 const Arrangement = lazy(() => import("./map.tsx").then((m) => m.Arrangement));

@@ -16,7 +16,9 @@ export function Inbox() {
 	const finished = ended.value.filter((e) => !e.failed);
 	const total = open.length + ended.value.length;
 	if (total === 0) return null;
-	const parts = [[open.length, "open question"], [failed.length, "failed turn"], [finished.length, "finished turn"]] as const;
+	const parts = [
+		[open.length, "open question"], [failed.length, "failed turn"], [finished.length, "finished turn"],
+	] as const;
 	const text = parts.filter(([n]) => n > 0).map(([n, name]) => plural(n, name)).join(", ");
 	const words = total === open.length ? text.slice(count(total).length) : total === finished.length ? " finished" : "";
 	const label = (

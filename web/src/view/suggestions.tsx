@@ -6,7 +6,6 @@ import {
 } from "../store/suggestions.ts";
 import type { ThreadStore } from "../store/thread.ts";
 import { reveal } from "../store/reveal.ts";
-import { Icon } from "../lib/icons.tsx";
 import { count, percent, plural, visible } from "../lib/format.ts";
 import type { ContextSuggestion } from "../wire/types.ts";
 import { NetPrice } from "./footer.tsx";
@@ -19,21 +18,9 @@ import { Goal, refreshId } from "./suggestgoal.tsx";
 const firstCards = 10;
 const moreCards = 20;
 
-/** SuggestionsToggle opens and closes the section, and shows how many suggestions are known. */
-export function SuggestionsToggle({ store }: { store: ThreadStore }) {
-	const s = store.suggestions;
-	const known = s.answer.value?.suggestions.length ?? 0;
-	return (
-		<button type="button" class="suggest-toggle" aria-expanded={s.open.value} aria-controls="suggest" onClick={() => s.toggle()}>
-			<span class={`chevron ${s.open.value ? "open" : ""}`}><Icon name="chevron" /></span>Suggestions{known > 0 && <span class="badge edited">{known}<span class="visually-hidden"> found</span></span>}
-		</button>
-	);
-}
-
-/** Suggestions is the section with the cards, while it is open. */
+/** Suggestions is the section with the cards. */
 export function Suggestions({ store, selection }: { store: ThreadStore; selection: Selection }) {
 	const s = store.suggestions;
-	if (!s.open.value) return <section id="suggest" hidden />;
 	const answer = s.answer.value;
 	return (
 		<section class="suggest" id="suggest" aria-label="Suggestions" aria-busy={s.loading.value}>
