@@ -1,6 +1,7 @@
 package workbench
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -41,10 +42,10 @@ func TestMessageIsEditedAndSentAgain(t *testing.T) {
 	w.gone("dialog")
 	w.ended(`You said: "changed"`)
 	require.NotEqual(t, original, eval[string](w, "location.hash"))
-	require.Equal(t, []string{"first", "changed"}, w.messages())
+	w.awaitMessages("first", "changed")
 	eval[bool](w, `(location.hash = "`+original+`", true)`)
 	w.ended(`You said: "third"`)
-	require.Equal(t, []string{"first", "second", "third"}, w.messages())
+	w.awaitMessages("first", "second", "third")
 	w.resend("second", "other")
 	w.clickIn("dialog .option", "In this thread")
 	w.seeText("dialog", "2 turns leave the conversation")
@@ -53,14 +54,16 @@ func TestMessageIsEditedAndSentAgain(t *testing.T) {
 	w.clickIn("dialog .danger-button", "Remove 2 turns and send")
 	w.gone("dialog")
 	w.ended(`You said: "other"`)
-	require.Equal(t, []string{"first", "other"}, w.messages())
+	w.awaitMessages("first", "other")
 	require.Equal(t, original, eval[string](w, "location.hash"))
 	w.requireNoProblems()
 }
 
-// messages returns the messages of the user that are shown.
-func (w *workbench) messages() []string {
-	return eval[[]string](w, `[...document.querySelectorAll(".message.user p")].map((e) => e.textContent)`)
+// awaitMessages waits until these messages of the user are shown.
+func (w *workbench) awaitMessages(texts ...string) {
+	w.t.Helper()
+	w.await(fmt.Sprintf(`[...document.querySelectorAll(".message.user p")].map((e) => e.textContent).join("|") === %q`,
+		strings.Join(texts, "|")))
 }
 
 // TestCommentsOnLinesAreOneMessage writes comments by a click and by keys, changes and removes one, and sends the
