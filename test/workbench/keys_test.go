@@ -209,18 +209,6 @@ func everywhereKeys() []keyTest {
 	}
 }
 
-// focusEntry moves the focus to the entry of the timeline with a text, by a click.
-func (w *workbench) focusEntry(text string) {
-	w.t.Helper()
-	w.press("G")
-	w.await(`(() => {
-		const e = [...document.querySelectorAll(".entry")].find((e) => e.textContent.includes(` + "`" + text + "`" + `));
-		e?.scrollIntoView();
-		e?.focus();
-		return e !== undefined && document.activeElement === e;
-	})()`)
-}
-
 // atEntry waits until the entry with the focus has a text.
 func (w *workbench) atEntry(text string) {
 	w.t.Helper()
