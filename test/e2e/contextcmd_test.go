@@ -113,7 +113,7 @@ func TestContextEditShowsNewList(t *testing.T) {
 	out, _ := apptest.ContextCommand(t, home, 0, "exclude", apptest.LegacyID, "3-4", "r8", "5")
 	require.Regexp(t, `^Excluded 3 items\. The next request has [\d,]+ tokens, \d+ fewer\.\n`, out)
 	require.Contains(t, out, "appserver context undo "+apptest.LegacyID+"\n", "the output names the undo command")
-	require.Contains(t, rowOf(t, list(), "4 r8"), "4 r8 toolOutput N excluded {")
+	require.Contains(t, rowOf(t, list(), "4 r8"), "4 r8 tool output N excluded ls → README.md")
 	apptest.RequireBackup(t, path)
 	require.NoFileExists(t, filepath.Join(home, "thread-writer-locks", apptest.LegacyID+".lock"))
 
