@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"appserver/test/apptest"
+	"appserver/test/sample"
 )
 
 // command runs a command of the palette.
@@ -28,6 +29,7 @@ func (w *workbench) command(label string) {
 
 // TestEachCommandOfThePaletteWorks runs each command that does not only show a tab.
 func TestEachCommandOfThePaletteWorks(t *testing.T) {
+	sample.Long(t)
 	_, w := talk(t)
 	for _, c := range [][2]string{
 		{"New thread…", "New thread"}, {"Settings…", "Settings"}, {"Keyboard shortcuts", "Keyboard shortcuts"},
@@ -64,6 +66,7 @@ func TestEachCommandOfThePaletteWorks(t *testing.T) {
 
 // TestControlsOfTheFrame closes notes, shows and hides the parts of the page, and connects again by a button.
 func TestControlsOfTheFrame(t *testing.T) {
+	sample.Long(t)
 	_, w := talk(t)
 	w.write("/contxt")
 	eval[bool](w, enter)
@@ -102,6 +105,7 @@ func TestControlsOfTheFrame(t *testing.T) {
 // TestControlsOfThreads searches threads, archives one in two ways, brings it back by its menu, and forks before a
 // message.
 func TestControlsOfThreads(t *testing.T) {
+	sample.Long(t)
 	_, w := talk(t)
 	w.await(`(() => {
 		const m = [...document.querySelectorAll(".message.user")].find((e) => e.textContent.includes("second"));
@@ -143,6 +147,7 @@ const dotPNG = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9Q
 
 // TestControlsOfTheComposer attaches an image and removes it, finds a model, and copies a message.
 func TestControlsOfTheComposer(t *testing.T) {
+	sample.Long(t)
 	_, w := talk(t)
 	data, err := base64.StdEncoding.DecodeString(dotPNG)
 	require.NoError(t, err)
@@ -168,6 +173,7 @@ func TestControlsOfTheComposer(t *testing.T) {
 
 // TestControlsOfANewThread browses below a folder, chooses a former folder, and asks for each command.
 func TestControlsOfANewThread(t *testing.T) {
+	sample.Long(t)
 	w := serve(t, t.TempDir()).open(t)
 	project := folder(t, "apples")
 	require.NoError(t, os.Mkdir(filepath.Join(project, "seeds"), 0o755))
@@ -188,6 +194,7 @@ func TestControlsOfANewThread(t *testing.T) {
 
 // TestControlsOfSettings changes a box and a text, and reads the diagnostics again.
 func TestControlsOfSettings(t *testing.T) {
+	sample.Long(t)
 	home := t.TempDir()
 	w := serve(t, home).open(t)
 	w.openSettings("Settings")
@@ -211,6 +218,7 @@ func TestControlsOfSettings(t *testing.T) {
 
 // TestControlsOfTheListOfThreads loads the threads behind the first fifty, and opens one that fails at first.
 func TestControlsOfTheListOfThreads(t *testing.T) {
+	sample.Long(t)
 	needChromium(t)
 	home := t.TempDir()
 	c := apptest.StartOffline(t, home, "-c", "compat.turn_completed_floor_ms=0")
@@ -235,6 +243,7 @@ func TestControlsOfTheListOfThreads(t *testing.T) {
 
 // TestLinksLeadOutWithoutAReferrer opens a link of a message in a tab of its own.
 func TestLinksLeadOutWithoutAReferrer(t *testing.T) {
+	sample.Long(t)
 	asked := make(chan http.Header, 9)
 	other := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/there" {
@@ -258,6 +267,7 @@ func TestLinksLeadOutWithoutAReferrer(t *testing.T) {
 
 // TestMessageIsSentAgainInAForkByChoice chooses the thread and then the fork.
 func TestMessageIsSentAgainInAForkByChoice(t *testing.T) {
+	sample.Long(t)
 	_, w := talk(t)
 	w.resend("second", "changed")
 	w.clickIn("dialog .option", "In this thread")
@@ -266,7 +276,7 @@ func TestMessageIsSentAgainInAForkByChoice(t *testing.T) {
 	w.clickIn("dialog .primary", "Send in a fork")
 	w.gone("dialog")
 	w.ended(`You said: "changed"`)
-	require.Equal(t, []string{"first", "changed"}, w.messages())
+	w.awaitMessages("first", "changed")
 	w.await(`document.querySelectorAll(".thread-row").length === 2`)
 	w.requireNoProblems()
 }

@@ -11,10 +11,12 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"appserver/test/apptest"
+	"appserver/test/sample"
 )
 
 // TestControlsOfModelServers looks again when a server has started, and uses its second model.
 func TestControlsOfModelServers(t *testing.T) {
+	sample.Long(t)
 	address := freeAddress(t)
 	w := serveNew(t, t.TempDir(), func(cmd *exec.Cmd) { cmd.Env = append(cmd.Env, "OLLAMA_HOST="+address) })
 	w.clickIn(".welcome summary", "cannot be used yet")
@@ -42,6 +44,7 @@ func TestControlsOfModelServers(t *testing.T) {
 
 // TestTypedKeyIsRemoved removes a key that the page wrote.
 func TestTypedKeyIsRemoved(t *testing.T) {
+	sample.Long(t)
 	model := apptest.StartKeyedProvider(t, "a-secret-key-of-the-user")
 	w := serveNew(t, t.TempDir(), nil)
 	w.choose(`select[aria-label="Provider of the key"]`, "custom")
@@ -57,6 +60,7 @@ func TestTypedKeyIsRemoved(t *testing.T) {
 
 // TestAccountSignsInByTheLinkAndOut follows the link to the page of the account, and signs out.
 func TestAccountSignsInByTheLinkAndOut(t *testing.T) {
+	sample.Long(t)
 	issuer := apptest.StartIssuer(t)
 	w := serveNew(t, issuer.Home(t), func(cmd *exec.Cmd) { issuer.Env(cmd) })
 	w.clickText("Sign in with ChatGPT")

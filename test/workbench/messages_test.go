@@ -43,12 +43,16 @@ func TestControlsShowTheirValueAfterSending(t *testing.T) {
 	policy := `select[aria-label="Approval policy of the next turn"]`
 	shown := `document.querySelector('` + policy + `').selectedOptions[0].text`
 	w.await(shown + ` === "ask for each command"`)
+	effort := `select[aria-label="Effort of the next turn"]`
+	low := eval[string](w, `document.querySelector('`+effort+`').options[1].value`)
 	w.choose(policy, "never")
+	w.choose(effort, low)
 	w.click(`.options input[type=checkbox]`)
 	w.send("hello")
 	w.seeText(".message.agent", "Hello!")
 	w.see(policy)
 	w.await(shown + ` === "never ask"`)
+	w.await(`document.querySelector('` + effort + `').selectedOptions[0]?.text === "` + low + ` effort"`)
 	w.await(`document.querySelector(".options input[type=checkbox]").checked`)
 	w.seeText(".permissions-facts", "never ask")
 	w.send("again")

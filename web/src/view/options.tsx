@@ -25,14 +25,16 @@ export function TurnOptions({ store, choice }: { store: ThreadStore; choice: Tur
 				<span class="ellipsis">{visible(chosen ?? "model")}</span><Icon name="down" />
 			</button>
 			{efforts.length > 0 && (
-				<select aria-label="Effort of the next turn" title="Reasoning effort" value={choice.effort.value}
+				<select aria-label="Effort of the next turn" title="Reasoning effort"
+					value={unlessSame(choice.effort.value, settings?.reasoningEffort)}
 					onChange={(e) => (choice.effort.value = e.currentTarget.value)}>
 					<option value="">{settings?.reasoningEffort ?? "default"} effort</option>
 					{efforts.filter((o) => o.reasoningEffort !== settings?.reasoningEffort)
 						.map((o) => <option value={o.reasoningEffort} title={o.description}>{o.reasoningEffort} effort</option>)}
 				</select>
 			)}
-			<select aria-label="Approval policy of the next turn" title="Approval policy" value={choice.policy.value}
+			<select aria-label="Approval policy of the next turn" title="Approval policy"
+				value={unlessSame(choice.policy.value, settings?.approvalPolicy)}
 				onChange={(e) => (choice.policy.value = e.currentTarget.value)}>
 				<option value="">{policyName(settings?.approvalPolicy)}</option>
 				{policies.filter(([p]) => p !== settings?.approvalPolicy).map(([p, name]) => <option value={p}>{name}</option>)}
@@ -50,3 +52,6 @@ export function policyName(policy: AskForApproval | undefined): string {
 	if (policy === undefined) return "approvals";
 	return typeof policy === "string" ? policies.find(([p]) => p === policy)?.[1] ?? policy : "granular rules";
 }
+
+/** unlessSame returns a choice, or "" if the thread has it already: the list has that value as its first option. */
+const unlessSame = (choice: string, now: unknown): string => (choice === now ? "" : choice);
