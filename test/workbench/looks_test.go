@@ -53,7 +53,7 @@ func TestLooks(t *testing.T) {
 	w.clickText("Earlier messages")
 	w.unfold("sh test.sh && ls -l")
 	w.look("command")
-	w.check("Begin Patch")
+	w.check("apply_patch README.md")
 	w.check("sh test.sh &&")
 	w.see(".price strong")
 	w.unfold("sh test.sh && ls -l")
