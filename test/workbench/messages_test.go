@@ -50,7 +50,7 @@ func TestControlsShowTheirValueAfterSending(t *testing.T) {
 	w.see(policy)
 	w.await(shown + ` === "never ask"`)
 	w.await(`document.querySelector(".options input[type=checkbox]").checked`)
-	w.seeText(".facts", "never ask")
+	w.seeText(".permissions-facts", "never ask")
 	w.send("again")
 	w.await(`document.querySelectorAll(".message.agent").length === 2`)
 	w.see(policy)

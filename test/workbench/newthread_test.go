@@ -34,7 +34,7 @@ func TestNewThreadAsksForTrust(t *testing.T) {
 	w.click(".trust input[value=untrusted]")
 	w.clickIn("dialog button", "Start")
 	w.gone("dialog")
-	w.seeText(".facts", "ask for each command")
+	w.seeText(".permissions-facts", "ask for each command")
 	w.seeText(".facts", "parser")
 	config, err := os.ReadFile(filepath.Join(home, "config.toml"))
 	require.NoError(t, err)
@@ -53,6 +53,6 @@ func TestNewThreadAsksForTrust(t *testing.T) {
 	w.clickIn("dialog button", "Start")
 	w.gone("dialog")
 	w.seeText(".facts", "party")
-	w.seeText(".facts", "read only")
+	w.seeText(".permissions-facts", "read only")
 	w.requireNoProblems()
 }

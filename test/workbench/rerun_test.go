@@ -77,7 +77,7 @@ func TestPastRequestRunsAgainInAForkWithEdits(t *testing.T) {
 	w.gone("dialog")
 	w.seeText(".top-title", "(again with priced)")
 	w.seeText(".message.agent", "The second answer is longer.")
-	w.seeText(".facts", "read only")
+	w.seeText(".permissions-facts", "read only")
 	w.seeText(".context-item .badge", "replaced")
 	require.Zero(t, eval[int](w, `[...document.querySelectorAll(".message.agent")].filter((e) => e.textContent.includes("first answer")).length`))
 	w.requireNoProblems()

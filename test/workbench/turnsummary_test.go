@@ -54,8 +54,6 @@ func TestWarningBeforeTheLimitDropsStaleOutputs(t *testing.T) {
 	w.seeText(".limit-warning button", "Drop the five biggest stale outputs")
 	price := `/([\d,]+) → ([\d,]+) tokens: −[\d,]+ tokens/.exec(document.querySelector(".limit-warning .price").textContent)`
 	w.await(price + ` !== null`)
-	before := eval[string](w, price+`[1]`)
-	after := eval[string](w, price+`[2]`)
 	w.clickIn(".limit-warning summary", "Which ones")
 	require.Equal(t, 5, w.count(".limit-warning li"))
 	w.accessible("warning before the limit")
@@ -65,6 +63,8 @@ func TestWarningBeforeTheLimitDropsStaleOutputs(t *testing.T) {
 	w.accessible("warning before the limit, narrow")
 	w.size(1280, 800, 1)
 	w.see(".gauge strong")
+	before := eval[string](w, price+`[1]`)
+	after := eval[string](w, price+`[2]`)
 	w.clickIn(".limit-warning button", "Drop the five biggest stale outputs")
 	w.seeText(".limit-warning", "5 outputs are not sent any more.")
 	w.seeText(".gauge strong", after)
