@@ -58,7 +58,7 @@ func TestPageIsAccessible(t *testing.T) {
 	w.accessible("thread, dark")
 	w.clickText("Earlier messages")
 	w.unfold("sh test.sh && ls -l")
-	w.check("Begin Patch")
+	w.check("apply_patch README.md")
 	w.see(".price strong")
 	w.accessible("plan, dark")
 	w.theme("light")

@@ -53,7 +53,7 @@ func TestLooks(t *testing.T) {
 	w.clickText("Earlier messages")
 	w.unfold("sh test.sh && ls -l")
 	w.look("command")
-	w.check("Begin Patch")
+	w.check("apply_patch README.md")
 	w.check("sh test.sh &&")
 	w.see(".price strong")
 	w.unfold("sh test.sh && ls -l")
@@ -119,6 +119,7 @@ func TestLooks(t *testing.T) {
 	w.clear()
 	w.send("Publish the project.")
 	w.await(`document.querySelector("[data-answer=y]")?.disabled === false`)
+	w.toNewest()
 	w.look("question")
 	w.size(760, 800, 1)
 	w.look("narrow")
@@ -129,6 +130,7 @@ func TestLooks(t *testing.T) {
 	w.size(1280, 800, 2)
 	w.look("zoom")
 	w.size(1280, 800, 1)
+	w.toNewest()
 	w.theme("forced")
 	w.lookNow("contrast")
 	w.theme("light")
@@ -188,6 +190,16 @@ func TestLooksOfTabs(t *testing.T) {
 		w.await(`document.querySelector(".setting, .facts-table") !== null`)
 		w.lookAtDialog("settings-" + strings.ToLower(view))
 	}
+}
+
+// toNewest scrolls the conversation to its end.
+func (w *workbench) toNewest() {
+	w.t.Helper()
+	w.await(`(() => {
+		const button = document.querySelector(".to-newest");
+		button?.click();
+		return button === null;
+	})()`)
 }
 
 // lookAtDialog compares a dialog and closes it.

@@ -1,6 +1,7 @@
 package workbench
 
 import (
+	"fmt"
 	"os"
 	"regexp"
 	"strings"
@@ -79,6 +80,13 @@ func tourActions() map[string]func(w *workbench, label []string) {
 			w.clickIn(".segments.views button", label[2])
 			w.gone(suggestCards)
 		},
+		"Sort by price": func(w *workbench, label []string) {
+			order := `[...document.querySelectorAll(".segments.views option")].find((o) => o.textContent === "%s").value`
+			w.choose(".segments.views select", eval[string](w, fmt.Sprintf(order, label[0])))
+			w.await(`document.querySelector(".context-item").textContent.includes(" → ")`)
+			w.choose(".segments.views select", eval[string](w, fmt.Sprintf(order, label[2])))
+			w.seeText(".context-list", "Turn ")
+		},
 		"See where the tokens go": func(w *workbench, label []string) {
 			w.clickIn(".segments.views button", label[0])
 			w.drag(".map-box", 0.5, 0.7, 0.5, 0.7)
@@ -125,12 +133,23 @@ func tourActions() map[string]func(w *workbench, label []string) {
 			w.seeText(".exact", label[2])
 			w.click(`button[aria-label="` + label[3] + ` with ` + label[4] + `"]`)
 			w.see(".part-row.removed, .part-row.added")
-			w.clickIn("dialog button", label[5])
+		},
+		"Ask the same again": func(w *workbench, label []string) {
+			w.clickIn(".prompt-head button", label[0])
+			w.clickIn(".dialog-buttons button", label[1])
+			answer := `section[aria-label="In the fork"]`
+			w.seeText(answer+" dl", "completed")
+			w.seeText(answer+" dl", "Money")
+			w.seeText(answer+" .answer-text", "All 48 tests pass.")
+			w.seeText(`section[aria-label="As it was"] .answer-text`, "All tests pass")
+			w.shot("tour-answers")
+			w.clickIn(".dialog-buttons button", label[2])
 			w.gone("dialog")
 		},
 		"Compact by hand": func(w *workbench, label []string) {
 			w.menu("Edit the context", label[0])
 			w.clickIn("label.option", label[1])
+			w.seeText("dialog .price", "→")
 			w.clickIn("dialog button", label[2])
 			w.clickIn(".draft-losses button", label[3])
 			w.clickIn(".dialog-buttons button", label[4])
@@ -139,6 +158,9 @@ func tourActions() map[string]func(w *workbench, label []string) {
 		},
 		"Go back in time": func(w *workbench, label []string) {
 			w.clickIn("[role=tab]", label[0])
+			w.await(`document.querySelector(".history li:last-child .edit")?.textContent.includes("` + label[1] + `")`)
+			eval[bool](w, `(document.querySelector(".history li:last-child .edit").focus(), true)`)
+			w.seeText(".goto-ahead", "To the start")
 			w.clickIn(".history button", label[1])
 			w.await(`[...document.querySelectorAll(".history li .age")].length === document.querySelectorAll(".history .undone").length`)
 		},
@@ -157,6 +179,7 @@ func tourActions() map[string]func(w *workbench, label []string) {
 		"Answer a question": func(w *workbench, label []string) {
 			w.send(label[0])
 			w.await(`document.querySelector("[data-answer=n]")?.disabled === false`)
+			w.seeText(".turn-summary", "This turn")
 			w.clickIn("[data-answer]", label[1])
 			w.gone("[data-answer]")
 		},

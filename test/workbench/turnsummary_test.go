@@ -24,14 +24,14 @@ func TestTurnSummaryHasTokensMoneyAndTime(t *testing.T) {
 	require.Zero(t, w.count(".turn-summary"))
 	w.send("Count.")
 	w.seeText(".turn-summary", "This turn: +")
-	w.await(`/ · 0\.045 · \d+ s$/.test(document.querySelector(".turn-summary").textContent)`) // (2000 + 5 * 50) * 20 / 1e6
+	w.await(`/ · cost 0\.045 · \d+ s$/.test(document.querySelector(".turn-summary").textContent)`) // (2000 + 5 * 50) * 20 / 1e6
 	require.Equal(t, "off", eval[string](w, `document.querySelector(".turn-summary [role=timer]").getAttribute("aria-live")`))
 	require.Zero(t, eval[int](w, `document.querySelectorAll("[aria-live=polite] .clock, [role=status] .clock").length`))
 	w.await(`[...document.querySelectorAll(".turn-summary .clock")].some((e) => parseInt(e.textContent) >= 2)`)
 	w.shot("turn-summary")
 	w.seeText(".message.agent", "Counted.")
 	w.gone(".composer .stop")
-	w.await(`/^Last turn: \+[\d.]+K? tokens · 0\.096 · \d+ s$/.test(document.querySelector(".turn-summary").textContent)`)
+	w.await(`/^Last turn: \+[\d.]+K? tokens · cost 0\.096 · \d+ s$/.test(document.querySelector(".turn-summary").textContent)`)
 	items := `[...document.querySelectorAll(".context-item .tokens")].reduce((sum, e) => sum + Number(e.textContent), 0)`
 	added := `Number(document.querySelector(".turn-summary [title]").title.match(/[\d,]+/)[0].replaceAll(",", ""))`
 	require.Equal(t, eval[float64](w, items), eval[float64](w, added), "the items of a first turn are those of the context")
@@ -41,7 +41,7 @@ func TestTurnSummaryHasTokensMoneyAndTime(t *testing.T) {
 	w.await(`document.querySelector(".turn-summary")?.textContent === "` + text + `"`)
 	w.send("Again.")
 	w.seeText(".message.agent", "Again.")
-	w.await(`/^Last turn: \+\d+ tokens · 0\.053 · /.test(document.querySelector(".turn-summary").textContent)`)
+	w.await(`/^Last turn: \+\d+ tokens · cost 0\.053 · /.test(document.querySelector(".turn-summary").textContent)`)
 	w.requireNoProblems()
 }
 
@@ -54,8 +54,6 @@ func TestWarningBeforeTheLimitDropsStaleOutputs(t *testing.T) {
 	w.seeText(".limit-warning button", "Drop the five biggest stale outputs")
 	price := `/([\d,]+) → ([\d,]+) tokens: −[\d,]+ tokens/.exec(document.querySelector(".limit-warning .price").textContent)`
 	w.await(price + ` !== null`)
-	before := eval[string](w, price+`[1]`)
-	after := eval[string](w, price+`[2]`)
 	w.clickIn(".limit-warning summary", "Which ones")
 	require.Equal(t, 5, w.count(".limit-warning li"))
 	w.accessible("warning before the limit")
@@ -65,6 +63,8 @@ func TestWarningBeforeTheLimitDropsStaleOutputs(t *testing.T) {
 	w.accessible("warning before the limit, narrow")
 	w.size(1280, 800, 1)
 	w.see(".gauge strong")
+	before := eval[string](w, price+`[1]`)
+	after := eval[string](w, price+`[2]`)
 	w.clickIn(".limit-warning button", "Drop the five biggest stale outputs")
 	w.seeText(".limit-warning", "5 outputs are not sent any more.")
 	w.seeText(".gauge strong", after)

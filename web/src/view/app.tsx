@@ -90,8 +90,10 @@ function Conversation() {
 			<PlanCard store={store} />
 			{questions.value.length > 0 && <Dock store={store} />}
 			<LimitWarning store={store} key={`l${store.id}`} />
-			<ActivityLine store={store} />
-			<TurnSummary store={store} key={`s${store.id}`} />
+			<div class="turn-line">
+				<ActivityLine store={store} />
+				<TurnSummary store={store} key={`s${store.id}`} />
+			</div>
 			{store.phase.value !== "failed" && <Composer store={store} key={`c${store.id}`} />}
 		</>
 	);

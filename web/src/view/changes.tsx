@@ -34,8 +34,10 @@ export function ChangesPanel({ store }: { store: ThreadStore }) {
 						<button type="button" aria-pressed={diffSplit.value === on} onClick={() => splitDiff(on)}>{on ? "Split" : "Unified"}</button>
 					))}
 				</div>
-				<ReviewButton store={store} />
-				<button type="button" class="small" disabled={!connected()} onClick={() => openCommit(store)}>Commit…</button>
+				<span class="side-actions">
+					<ReviewButton store={store} />
+					<button type="button" disabled={!connected()} onClick={() => openCommit(store)}>Commit…</button>
+				</span>
 			</div>
 			<Findings store={store} c={c} />
 			<CommentList store={store} />

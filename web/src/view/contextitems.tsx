@@ -52,10 +52,9 @@ export function ContextItems({ store, s }: { store: ThreadStore; s: Selection })
 			<div class="segments views" role="group" aria-label="View">
 				<button type="button" aria-pressed={view === "list"} onClick={() => (contextView.value = "list")}>List</button>
 				<button type="button" aria-pressed={view === "map"} onClick={() => (contextView.value = "map")}>Map</button>
-				{view === "list" && <Order />}
+				{view === "list" ? <Order /> : <Arrangement />}
 				<span class="spacer" />
 				<SuggestionsToggle store={store} />
-				{view === "map" && <Arrangement />}
 			</div>
 			<Suggestions store={store} selection={s} />
 			{!store.context.loaded.value ? <p class="hint">Loading…</p>

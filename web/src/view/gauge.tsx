@@ -43,7 +43,7 @@ export function Bar({ store }: { store: ThreadStore }) {
 					: ""}</span>
 				{after && <span class="after"> → {count(after.promptTokens)}</span>}
 				<span class="spacer" />
-				{cached > 0 && <span class="faint" title="input tokens that the provider read from its cache in the last request">{short(cached)} cached</span>}
+				{cached > 0 && !after && <span class="faint" title="input tokens that the provider read from its cache in the last request">{short(cached)} cached</span>}
 			</div>
 			<div class="bar-box">
 				<div class="bar" role="img" aria-label={`${percent(usage.promptTokens / size)} of the context window`}>

@@ -15,7 +15,7 @@ export const shortcuts: readonly [string, readonly [string, string][]][] = [
 		["Enter", "send or steer"], ["Shift+Enter", "new line"], ["↑", "last message, in an empty field"], ["Esc Esc", "rewind, in an empty field or outside of fields"],
 	]],
 	["Question, outside of fields", [["Y", "allow once"], ["S", "allow for this session"], ["N", "decline"], ["C", "decline and stop"]]],
-	["Timeline", [["J K", "next, previous item"], ["[ ]", "previous, next turn"], ["G", "end"], ["E", "open or close"], ["X", "exclude or include"]]],
+	["Conversation", [["J K", "next, previous item"], ["[ ]", "previous, next turn"], ["G", "end"], ["E", "open or close"], ["X", "exclude or include"]]],
 	["Context list", [
 		["↑ ↓", "move; with Shift select"], ["J K", "next, previous turn"], ["Space", "include or exclude"], ["Del", "delete"], ["P", "pin"],
 		["R", "replace"], ["Enter", "details"], ["Ctrl+Enter", "apply the plan"], ["O", "sort"], ["Backspace", "discard the plan"], ["/", "find"],

@@ -26,7 +26,7 @@ export function TurnSummary({ store }: { store: ThreadStore }) {
 		<p class="turn-summary">
 			<span>{turn.tookMs === null ? "This turn" : "Last turn"}:{" "}</span>
 			<span title={`${count(added)} tokens of the turn are in the next request`}>+{short(added)} tokens</span>
-			{money && <> · <span title="What the requests of the turn cost, by the known prices">{moneyText(money)}</span></>}
+			{money && <> · {money.currency === "" && "cost "}<span title="What the requests of the turn cost, by the known prices">{moneyText(money)}</span></>}
 			{" · "}<Clock startedMs={turn.startedMs} tookMs={turn.tookMs} />
 		</p>
 	);
