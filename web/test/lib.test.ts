@@ -2,6 +2,7 @@ import { render } from "preact";
 import { terminal } from "../src/lib/ansi.tsx";
 import { Fenwick } from "../src/lib/fenwick.ts";
 import { age, amount, duration, firstLine, percent, plural, relative, visible } from "../src/lib/format.ts";
+import { ListModel } from "../src/lib/listmodel.ts";
 import { scriptOf } from "../src/lib/shell.ts";
 import { diffCounts } from "../src/view/diff.tsx";
 import { equal, test } from "./check.ts";
@@ -32,6 +33,23 @@ test("Fenwick tree finds the row at each height", () => {
 	const tree = new Fenwick(3, 10);
 	tree.set(1, 30);
 	equal([0, 9, 10, 39, 40, 49].map((h) => tree.find(h)), [0, 0, 1, 1, 2, 2]);
+});
+
+test("a list follows its end until the user scrolls up", () => {
+	const model = new ListModel(20);
+	model.update(["a", "b", "c"].map((key) => ({ key })));
+	const followed: [top: number, nearEnd: boolean, follows: boolean][] = [
+		[500, true, true],
+		[500, false, true], // rows have grown, or the box has shrunk
+		[700, false, true],
+		[650, false, false],
+		[700, false, false],
+		[900, true, true],
+	];
+	for (const [top, nearEnd, follows] of followed) {
+		model.scrolled(top, nearEnd);
+		equal(model.pinned, follows);
+	}
 });
 
 test("terminal colours become classes, other sequences are dropped", () => {

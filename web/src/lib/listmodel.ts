@@ -27,6 +27,8 @@ export class ListModel {
 	keys: string[] = [];
 	/** pinned is set while the list follows its end. */
 	pinned = true;
+	/** top is the last known scroll position. */
+	top = 0;
 	/** anchor is the row at the top of the viewport. */
 	private anchor: Anchor | null = null;
 
@@ -57,8 +59,18 @@ export class ListModel {
 		return [first, last + 1];
 	}
 
+	/**
+	 * scrolled records a scroll position, and whether the list follows its end from now on. It still does if rows have
+	 * grown or the box has shrunk since it was at its end: the user has not scrolled up then.
+	 */
+	scrolled(top: number, nearEnd: boolean): void {
+		this.pinned = nearEnd || this.pinned && top >= this.top;
+		this.top = top;
+		this.remember(top);
+	}
+
 	/** remember makes the row at a scroll position the anchor. */
-	remember(top: number): void {
+	private remember(top: number): void {
 		const index = this.tree.find(top);
 		const key = this.keys[index];
 		this.anchor = key === undefined ? null : { key, offset: top - this.tree.sum(index) };

@@ -110,6 +110,7 @@ function place({ box, model }: List, follow: boolean): void {
 	if (!el) return;
 	const top = model.pinned && follow ? el.scrollHeight : model.anchored(el.scrollTop);
 	if (Math.abs(el.scrollTop - top) >= 1) el.scrollTop = top;
+	model.top = el.scrollTop;
 }
 
 /** scrolled mounts other rows, and asks for more near an end of the list. */
@@ -118,9 +119,8 @@ function scrolled({ box, model, setView }: List, props: ListProps<Row>): void {
 	if (!el) return; // the event of a list that is gone
 	const { scrollTop, clientHeight } = el;
 	const below = el.scrollHeight - scrollTop - clientHeight;
-	model.pinned = below < pinDistance;
+	model.scrolled(scrollTop, below < pinDistance);
 	props.onPinned?.(model.pinned);
-	model.remember(scrollTop);
 	const [a, b] = model.range(scrollTop, clientHeight);
 	props.onScroll?.(model.tree.find(scrollTop), model.tree.find(scrollTop + clientHeight));
 	if (scrollTop < nearEdge) props.onStart?.();
