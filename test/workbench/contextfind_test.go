@@ -75,7 +75,7 @@ func TestRemovedItemsAreFound(t *testing.T) {
 	w.seeText(".gone .details-text", "the needle of the first turn")
 	w.seeText(".gone .why", "trim")
 	w.accessible("details of a removed item")
-	w.clickIn(".gone .details-actions button", "Show in timeline")
+	w.clickIn(".gone .details-actions button", "Show in conversation")
 	w.seeText(".entry.trimmed", "the needle of the first turn")
 	w.clickIn(".gone .details-actions button", "Include")
 	w.seeText(".context-item:not(.gone)", "the needle of the first turn")

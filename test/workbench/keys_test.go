@@ -216,7 +216,7 @@ func (w *workbench) atEntry(text string) {
 }
 
 func timelineKeys() []keyTest {
-	const section = "Timeline: "
+	const section = "Conversation: "
 	return []keyTest{
 		{section + "J K", func(w *workbench) {
 			eval[bool](w, `(document.querySelector(".entry").focus(), true)`)
@@ -316,8 +316,10 @@ func contextKeys() []keyTest {
 			w.focusItem("once")
 			w.press("o")
 			w.await(`document.querySelector("[aria-label='Sort the list']").value === "price"`)
+			at(w, "once")
 			w.press("oo")
-			w.await(`document.querySelector("[aria-label='Sort the list']").value !== "price"`)
+			w.await(`document.querySelector("[aria-label='Sort the list']").value === "turn"`)
+			at(w, "once")
 		}},
 		{section + "Enter", func(w *workbench) {
 			w.focusItem("once")

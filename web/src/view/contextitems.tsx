@@ -35,9 +35,10 @@ export function ContextItems({ store, s }: { store: ThreadStore; s: Selection })
 	const list = rows.value;
 	const view = contextView.value;
 	const focus = (key: string, extend = false) => {
-		const index = s.moveTo(list, key, extend);
-		if (index < 0) return;
-		handle.current?.show(index);
+		if (s.moveTo(list, key, extend) >= 0) reach(key);
+	};
+	const reach = (key: string) => {
+		handle.current?.show(rows.peek().findIndex((r) => r.key === key));
 		requestAnimationFrame(() => document.getElementById(`c-${key}`)?.focus({ preventScroll: true }));
 	};
 	const showInList = (id: string) => {
@@ -62,7 +63,7 @@ export function ContextItems({ store, s }: { store: ThreadStore; s: Selection })
 				: list.length === 0 ? <NoRows store={store} s={s} />
 				: <VirtualList rows={list} estimate={34} class="context-list" label="Context items" role="treegrid" rowRole="presentation"
 					multiselectable handle={handle} focusedKey={s.focus.value}
-					onKeyDown={(e) => onContextKey(e, { store, s, list, focus, find: () => find.current?.focus() })}
+					onKeyDown={(e) => onContextKey(e, { store, s, list, focus, reach, find: () => find.current?.focus() })}
 					render={(row, index) => <Row row={row} store={store} s={s} first={index === 0} onFocus={focus} />} />}
 			<Footer store={store} />
 		</>
@@ -115,7 +116,7 @@ function useReveal(
 /** NoRows says why the list has no rows. */
 function NoRows({ store, s }: { store: ThreadStore; s: Selection }) {
 	if (store.context.items.value.length === 0 && !s.find.active) {
-		return <p class="hint">{store.turns.current.value !== null ? "The context appears when the turn ends." : "The context is empty. It fills with the first turn."}</p>;
+		return <p class="hint">{store.turns.current.value !== null ? "The context appears with the first item of the turn." : "The context is empty. It fills with the first turn."}</p>;
 	}
 	return (
 		<div class="hint">

@@ -15,6 +15,8 @@ export interface KeyContext {
 	s: Selection;
 	list: readonly ContextRow[];
 	focus(key: string, extend: boolean): void;
+	/** reach scrolls to a row and moves the focus there. */
+	reach(key: string): void;
 	/** find moves the focus to the search. */
 	find(): void;
 }
@@ -44,7 +46,7 @@ export function onContextKey(e: KeyboardEvent, c: KeyContext): void {
 }
 
 /** actions returns what the keys do with the selected items, or with the focused row. */
-function actions({ store, s, list, find }: KeyContext, row: ContextRow | undefined): Record<string, () => unknown> {
+function actions({ store, s, list, find, reach }: KeyContext, row: ContextRow | undefined): Record<string, () => unknown> {
 	const ids = s.targets(list);
 	const wanted = new Set(ids);
 	const items = store.context.items.value.filter((i) => wanted.has(i.id));
@@ -59,7 +61,10 @@ function actions({ store, s, list, find }: KeyContext, row: ContextRow | undefin
 			if (row?.kind === "removed") s.toggleOpen(row.match.id);
 			else if (only) s.toggleOpen(only.id);
 		},
-		o: nextOrder,
+		o: () => {
+			nextOrder();
+			if (row) requestAnimationFrame(() => reach(row.key)); // the rows have moved then
+		},
 		Backspace: () => store.plan.discard(),
 		"/": find,
 	};

@@ -65,7 +65,7 @@ export function ItemDetails({ item, store }: { item: ContextItem; store: ThreadS
 function ShowInTimeline({ item, store }: { item: ContextItem; store: ThreadStore }) {
 	const { itemId, turnId } = item;
 	if (!itemId || !turnId) return null;
-	return <button type="button" class="small" onClick={() => void store.items.load(itemId, turnId).then((found) => found && reveal.timeline(itemId))}>Show in timeline</button>;
+	return <button type="button" class="small" onClick={() => void store.items.load(itemId, turnId).then((found) => found && reveal.timeline(itemId))}>Show in conversation</button>;
 }
 
 /** RemovedDetails shows an item that is not in the list any more. */

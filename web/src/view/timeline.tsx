@@ -85,7 +85,7 @@ function Entries({ store }: { store: ThreadStore }) {
 	}
 	return (
 		<div class="timeline-box">
-			<VirtualList rows={rows} estimate={96} class="timeline" label="Timeline" role="feed" rowRole="presentation"
+			<VirtualList rows={rows} estimate={96} class="timeline" label="Conversation" role="feed" rowRole="presentation"
 				follow={store.items.timeline.newer === null} handle={handle} focusedKey={focused}
 				onPinned={(pinned) => setLeft((former) => (pinned ? null : former ?? rows.length))}
 				onKeyDown={(e) => onKeyDown(e, { store, rows, focused, select, toEnd })}
