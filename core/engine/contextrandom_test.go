@@ -189,7 +189,8 @@ func (e *editor) checkPrompt(prompt string) {
 	for _, item := range e.known {
 		text := item.Get("preview").Str
 		_, number, found := strings.Cut(strings.TrimRight(text, `."}`), "touch w")
-		if !found { // commands without a number are equal
+		isOutput := item.Get("category").Str == string(protocol.CategoryToolOutput) // its preview names its call
+		if !found || isOutput {                                                     // commands without a number are equal
 			continue
 		}
 		mark := `"text":"` + text + `"`

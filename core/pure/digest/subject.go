@@ -30,7 +30,7 @@ func Subject(item protocol.ResponseItem) (subject, printed string) {
 		subject = strings.TrimSpace(toolTitle(c.tool) + " " + callArgument(c.tool, c.input))
 		return subject, subject
 	}
-	script := strings.TrimSpace(relative(c.script, c.dir))
+	script := cmp.Or(strings.TrimSpace(relative(c.script, c.dir)), toolTitle(c.tool), "shell")
 	return script, cmp.Or(filesRead(script), script)
 }
 
