@@ -87,13 +87,14 @@ func TestHostileTextInTabsIsShownAsText(t *testing.T) {
 	w.harmless("MCP servers")
 }
 
-// harmless fails the test if a text of the page was more than text.
+// harmless fails the test if a text of the page was more than text, or than a link to a page in a tab of its own.
 func (w *workbench) harmless(where string) {
 	w.t.Helper()
 	require.Empty(w.t, eval[[]string](w, "[...violations]"), where)
 	require.Zero(w.t, eval[int](w,
 		`document.querySelectorAll("script:not([src^='/']), iframe, object, embed, base, form[action], .panel img, dialog img").length`), where)
 	require.Empty(w.t, eval[[]string](w, `[...document.querySelectorAll(".panel a[href], dialog a[href]")]
+		.filter((a) => !/^https?:/.test(a.href) || a.target !== "_blank" || !a.relList.contains("noopener"))
 		.map((a) => a.getAttribute("href")).filter((h) => !h.startsWith("#/thread/"))`), where)
 	w.requireNoProblems()
 	w.requireOwnRequests()

@@ -26,6 +26,8 @@ export class Activity {
 	/** running has what the calls in progress do, by item. */
 	private readonly running = new Map<string, string>();
 	private chars = 0;
+	/** grownAt is when the count was shown last, in Unix milliseconds. */
+	private grownAt = 0;
 
 	/** resume begins with a turn that is in progress when the thread is opened, or with none. */
 	resume(active: boolean): void {
@@ -76,8 +78,12 @@ export class Activity {
 		this.doing.value = { what, since: Date.now(), tokens: 0 };
 	}
 
+	/** grow counts a piece. The count is shown once a second, because each one would lay the page out again. */
 	private grow(what: string, delta: string): void {
 		this.chars += delta.length;
+		const shown = this.doing.peek();
+		if (shown?.what === what && shown.tokens > 0 && Date.now() - this.grownAt < 1000) return;
+		this.grownAt = Date.now();
 		this.show(what, Math.ceil(this.chars / charsPerToken), false);
 	}
 

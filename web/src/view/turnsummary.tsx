@@ -38,7 +38,7 @@ function Clock({ startedMs, tookMs }: { startedMs: number; tookMs: number | null
 	const text = () => elapsed(tookMs ?? Date.now() - startedMs);
 	useEffect(() => {
 		const show = () => {
-			el.current!.textContent = text();
+			if (el.current) el.current.textContent = text();
 		};
 		show();
 		if (tookMs !== null) return;
