@@ -46,7 +46,9 @@ export function onContextKey(e: KeyboardEvent, c: KeyContext): void {
 }
 
 /** actions returns what the keys do with the selected items, or with the focused row. */
-function actions({ store, s, list, find, reach }: KeyContext, row: ContextRow | undefined): Record<string, () => unknown> {
+function actions(
+	{ store, s, list, find, reach }: KeyContext, row: ContextRow | undefined,
+): Record<string, () => unknown> {
 	const ids = s.targets(list);
 	const wanted = new Set(ids);
 	const items = store.context.items.value.filter((i) => wanted.has(i.id));
