@@ -498,7 +498,7 @@ func (d onDisk) Peek(n int) []byte { return fmt.Appendf(nil, `{"payload":%s}`, d
 // have received of them.
 func (w *checker) checkInProgress(m *machine) {
 	has := map[string]bool{}
-	for _, entry := range pageOf(m.thread, nil, most).InProgress {
+	for _, entry := range pageOf(m.thread, nil, 1).InProgress {
 		shown := gjson.Parse(encode(entry.Item))
 		id, text := shown.Get("id").String(), shown.Get("text").String()+shown.Get("aggregatedOutput").String()
 		has[id] = true

@@ -31,7 +31,7 @@ var (
 	quotedText = regexp.MustCompile(`[?:] "([^"]{2,})"`)
 	expression = regexp.MustCompile(`\{[^{}]*\}`)
 	markup     = regexp.MustCompile(`<[^<>]*>`)
-	// alwaysDisabled matches a tag that nobody can use: a mark in a text of Markdown.
+	// alwaysDisabled matches the checkbox of a task list in Markdown, which cannot be changed.
 	alwaysDisabled = regexp.MustCompile(`^<input [^>]*\sdisabled[\s/>]`)
 	testStart      = regexp.MustCompile(`(?m)^func (Test\w+)\(`)
 )

@@ -49,7 +49,8 @@ func TestThreadsAreGroupedByProject(t *testing.T) {
 	w.see(".thread-row")
 	require.Equal(t, 1, w.count(".thread-row"))
 	require.Equal(t, "false", eval[string](w,
-		`[...document.querySelectorAll(".thread-project")].find((e) => e.innerText.includes("apples")).getAttribute("aria-expanded")`))
+		`[...document.querySelectorAll(".thread-project")].find((e) => e.innerText.includes("apples"))
+			.getAttribute("aria-expanded")`))
 	eval[bool](w, `(document.querySelector(".thread-project").focus(), true)`)
 	w.press(kb.ArrowDown)
 	w.press(kb.ArrowDown)
@@ -67,7 +68,8 @@ func TestForksAreBelowTheirOriginAndTitlesDiffer(t *testing.T) {
 	w.start(home)
 	w.say("same words")
 	w.menu("Actions for same words", "Fork")
-	w.await(`document.querySelectorAll(".thread-row").length === 2 && document.querySelectorAll(".thread-title .icon").length === 1`)
+	w.await(`document.querySelectorAll(".thread-row").length === 2 &&
+		document.querySelectorAll(".thread-title .icon").length === 1`)
 	w.say("more")
 	w.start(home)
 	w.say("other words")
@@ -97,7 +99,8 @@ func TestInboxListsTurnsThatEndedElsewhere(t *testing.T) {
 	w.see(".composer .stop")
 	w.start(t.TempDir())
 	w.seeText(".attention", "1")
-	require.Equal(t, "1 finished turn", eval[string](w, `document.querySelector(".attention .menu > button").getAttribute("aria-label")`))
+	require.Equal(t, "1 finished turn", eval[string](w,
+		`document.querySelector(".attention .menu > button").getAttribute("aria-label")`))
 	w.shot("inbox")
 	w.reload()
 	w.see(".attention")
@@ -152,7 +155,8 @@ func TestSideBarGivesListsHalfOfItsHeight(t *testing.T) {
 		w.await(`["ask when needed", "workspace"].every((text) => {
 			const fact = [...document.querySelectorAll(".permissions-facts .fact")].find((e) => e.innerText === text);
 			const box = fact?.getBoundingClientRect();
-			return box && box.width > 20 && box.right <= innerWidth && document.elementFromPoint(box.x + box.width / 2, box.y + box.height / 2) === fact;
+			return box && box.width > 20 && box.right <= innerWidth &&
+				document.elementFromPoint(box.x + box.width / 2, box.y + box.height / 2) === fact;
 		})`)
 	}
 	facts()

@@ -4,7 +4,7 @@ import { useEffect, useState } from "preact/hooks";
 import { questions } from "../store/questions.ts";
 import type { ThreadStore } from "../store/thread.ts";
 import { Icon } from "../lib/icons.tsx";
-import { count, visible } from "../lib/format.ts";
+import { count, elapsed, visible } from "../lib/format.ts";
 
 /** useClock renders again each second while it runs, and returns the time in milliseconds. */
 export function useClock(runs: boolean): number {
@@ -16,11 +16,6 @@ export function useClock(runs: boolean): number {
 		return () => clearInterval(timer);
 	}, [runs]);
 	return now;
-}
-
-function elapsed(ms: number): string {
-	const seconds = Math.max(0, Math.floor(ms / 1000));
-	return seconds < 60 ? `${seconds} s` : `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
 }
 
 /** ActivityLine says what the agent does and for how long, unless it waits for the user or for another attempt. */
