@@ -102,7 +102,7 @@ type database struct {
 // newDatabase returns a server with the environment of its service.
 func newDatabase(t *testing.T, name, sockets string, secret map[string]string) *database {
 	t.Helper()
-	_, port, err := net.SplitHostPort(freePort(t))
+	_, port, err := net.SplitHostPort(apptest.FreeAddress(t))
 	require.NoError(t, err)
 	d := &database{t: t, name: name, dir: pgtest.Folder(t), port: port}
 	d.sockets = sockets

@@ -49,7 +49,7 @@ func newDeployment(t *testing.T) *deployment {
 	d.local = map[string]string{"node-a": "127.0.0.1", "node-b": "127.0.0.2", "/srv/work": t.TempDir(),
 		"/certificates": t.TempDir(), "/certificates.sh": apptest.Root("deploy/certificates.sh")}
 	for node, host := range map[string]string{"node-a": "127.0.0.1", "node-b": "127.0.0.2"} {
-		_, port, _ := strings.Cut(freePort(t), ":")
+		_, port, _ := strings.Cut(apptest.FreeAddress(t), ":")
 		d.local[node+":4600"] = host + ":" + port
 	}
 	entrypoint := d.inside(nil, d.compose.Services["certificates"].Entrypoint...)
@@ -105,7 +105,7 @@ func (d *deployment) start(name string, primary *database) string {
 
 // balance starts the load balancer with deploy/haproxy.cfg.
 func (d *deployment) balance(program, first, second string) {
-	_, port, _ := strings.Cut(freePort(d.t), ":")
+	_, port, _ := strings.Cut(apptest.FreeAddress(d.t), ":")
 	d.balancer = "127.0.0.3:" + port
 	ports := map[string]string{"*:4443": d.balancer, "node-a:4500": first, "node-b:4500": second}
 	cmd := exec.Command(program, "-db", "-f", apptest.Root("deploy/haproxy.cfg"))

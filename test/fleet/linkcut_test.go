@@ -22,7 +22,7 @@ const (
 // newCutFleet starts an owner and an edge. Both reach the database; the edge reaches the owner through a link.
 func newCutFleet(t *testing.T) (owner, edge *node, link *partition.Link) {
 	t.Helper()
-	url, port, lease := pgtest.Database(t), freePort(t), "fleet.lease_ms=2000"
+	url, port, lease := pgtest.Database(t), apptest.FreeAddress(t), "fleet.lease_ms=2000"
 	link = partition.New(t, "tcp", port)
 	home := t.TempDir()
 	cmd := command(t, home, url, "-c", lease, "-c", `fleet.listen="ws://`+port+`"`,

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"os"
 	"slices"
@@ -156,7 +155,7 @@ func TestAServerListensForOtherServers(t *testing.T) {
 	t.Parallel()
 	authority := apptest.NewAuthority(t)
 	cert, key := authority.Issue(t, "127.0.0.1", -time.Hour, time.Hour)
-	home, port := t.TempDir(), freePort(t)
+	home, port := t.TempDir(), apptest.FreeAddress(t)
 	cmd := command(t, home, pgtest.Database(t), "-c", "fleet.listen=wss://"+port, "-c", "fleet.cert="+cert, "-c",
 		"fleet.key="+key, "-c", "fleet.ca="+authority.File)
 	cmd.Env = append(cmd.Env, "APPSERVER_FLEET_SECRET="+secret)
@@ -189,14 +188,6 @@ func TestAServerListensForOtherServers(t *testing.T) {
 
 // secret is the secret of the fleet.
 const secret = "0123456789abcdef0123456789abcdef"
-
-// freePort returns an address of this machine on which nothing listens.
-func freePort(t *testing.T) string {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	require.NoError(t, l.Close())
-	return l.Addr().String()
-}
 
 // TestAFrozenNodeLosesItsThreads suspends a server during a command until another one has its thread.
 func TestAFrozenNodeLosesItsThreads(t *testing.T) {

@@ -2,7 +2,6 @@ package fleet
 
 import (
 	"math/rand/v2"
-	"net"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -65,10 +64,7 @@ func newRig(t *testing.T, seed uint64, isLinked bool, url string, sockets []stri
 
 // listen gives a node a port for the others, which dial it through a link.
 func (m *machine) listen(t *testing.T) {
-	free, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	port := free.Addr().String()
-	require.NoError(t, free.Close())
+	port := apptest.FreeAddress(t)
 	link := partition.New(t, "tcp", port)
 	m.links = append(m.links, link)
 	m.args = append(slices.Clip(m.args), "-c", `fleet.listen="ws://`+port+`"`, "-c", `fleet.address="ws://`+link.Address()+`"`)

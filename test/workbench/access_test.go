@@ -62,7 +62,7 @@ func TestPrintedAddressOpensPage(t *testing.T) {
 func TestRememberedPageContinuesAfterRestart(t *testing.T) {
 	sample.Long(t)
 	home, folder := t.TempDir(), t.TempDir()
-	free := []string{"--listen", freeAddress(t), "-c", "approval_policy=never"}
+	free := []string{"--listen", apptest.FreeAddress(t), "-c", "approval_policy=never"}
 	s := serve(t, home, free...)
 	w := s.openRemembered(t)
 	w.start(folder)
@@ -206,9 +206,9 @@ func TestBrowsersInSettings(t *testing.T) {
 func TestOtherPortNeedsTicket(t *testing.T) {
 	sample.Long(t)
 	home := t.TempDir()
-	s := serve(t, home, "--listen", freeAddress(t))
+	s := serve(t, home, "--listen", apptest.FreeAddress(t))
 	w := s.openRemembered(t)
-	second := serve(t, home, "--listen", freeAddress(t))
+	second := serve(t, home, "--listen", apptest.FreeAddress(t))
 	w.visit(second.url)
 	w.seeText("main", "This page has no session")
 	w.seeText("main", "no key and no ticket")
@@ -246,7 +246,7 @@ func TestPageThroughATunnel(t *testing.T) {
 // does not connect to it, and continues when the server is back.
 func TestOpenPageRefusesAnotherProgram(t *testing.T) {
 	sample.Long(t)
-	home, address := t.TempDir(), freeAddress(t)
+	home, address := t.TempDir(), apptest.FreeAddress(t)
 	s := serve(t, home, "--listen", address)
 	w := s.openRemembered(t)
 	s.stop()
@@ -276,7 +276,7 @@ func TestOpenPageRefusesAnotherProgram(t *testing.T) {
 // browser. Both remember it.
 func TestServersOfTwoHomesShareAPort(t *testing.T) {
 	sample.Long(t)
-	address := freeAddress(t)
+	address := apptest.FreeAddress(t)
 	a, b := t.TempDir(), t.TempDir()
 	s := serve(t, a, "--listen", address)
 	w := s.openRemembered(t)
@@ -327,7 +327,7 @@ func tunnel(t *testing.T, to string) string {
 func TestWorkerOfAnotherProgramIsRemoved(t *testing.T) {
 	sample.Long(t)
 	needChromium(t)
-	address := freeAddress(t)
+	address := apptest.FreeAddress(t)
 	before, err := net.Listen("tcp", address)
 	require.NoError(t, err)
 	other := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

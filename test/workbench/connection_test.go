@@ -1,11 +1,11 @@
 package workbench
 
 import (
-	"net"
 	"os"
 	"strings"
 	"testing"
 
+	"appserver/test/apptest"
 	"appserver/test/sample"
 
 	"github.com/stretchr/testify/require"
@@ -17,7 +17,7 @@ import (
 func TestPageOutlastsItsServer(t *testing.T) {
 	sample.Long(t)
 	home, folder := t.TempDir(), t.TempDir()
-	address := freeAddress(t)
+	address := apptest.FreeAddress(t)
 	free := []string{"--listen", address, "-c", "approval_policy=never", "-c", "sandbox_mode=danger-full-access"}
 	s := serve(t, home, free...)
 	w := s.open(t)
@@ -39,15 +39,6 @@ func TestPageOutlastsItsServer(t *testing.T) {
 	w.show("run: echo started")
 	w.seeText(".turn-end", "Interrupted")
 	require.Equal(t, "a draft", eval[string](w, `document.querySelector(".composer textarea").value`))
-}
-
-// freeAddress returns a loopback address with a free port.
-func freeAddress(t *testing.T) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	defer l.Close()
-	return l.Addr().String()
 }
 
 // TestFileWorksOnce rejects a second use of the file that opens the page.

@@ -17,7 +17,7 @@ import (
 // TestControlsOfModelServers looks again when a server has started, and uses its second model.
 func TestControlsOfModelServers(t *testing.T) {
 	sample.Long(t)
-	address := freeAddress(t)
+	address := apptest.FreeAddress(t)
 	w := serveNew(t, t.TempDir(), func(cmd *exec.Cmd) { cmd.Env = append(cmd.Env, "OLLAMA_HOST="+address) })
 	w.clickIn(".welcome summary", "cannot be used yet")
 	w.see(".welcome details p")

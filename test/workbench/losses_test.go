@@ -117,6 +117,6 @@ func TestShortenedOutputsAreReported(t *testing.T) {
 	w.clickIn(".loss-report .fold-title", "1 fact not in the summary")
 	w.clickIn(`.loss-report button[aria-label*="ls /missing/file"]`, "Show")
 	w.await(`document.activeElement.matches(".context-item:not(.gone)")`)
-	require.Contains(t, eval[string](w, `document.activeElement.textContent`), "Exit code")
+	require.Contains(t, eval[string](w, `document.activeElement.textContent`), "ls: cannot access")
 	w.requireNoProblems()
 }

@@ -1,0 +1,30 @@
+package apptest
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"net"
+	"testing"
+)
+
+// FreeAddress returns a loopback address, as HOST:PORT, on which nothing listens, for a program that is started with a
+// fixed port. The port is below the range from which systems take ports of connections and of port 0, because another
+// test would get it otherwise before the program listens.
+func FreeAddress(t testing.TB) string {
+	t.Helper()
+	const first, last, attempts = 10_000, 32_000, 100
+	var problem error
+	for range attempts {
+		address := fmt.Sprintf("127.0.0.1:%d", first+rand.IntN(last-first))
+		listener, err := net.Listen("tcp", address)
+		if err == nil {
+			err = listener.Close()
+		}
+		if err == nil {
+			return address
+		}
+		problem = err
+	}
+	t.Fatalf("no free port in %d attempts: %v", attempts, problem)
+	return ""
+}
