@@ -75,9 +75,9 @@ func TestRepositoriesOfCommandsRunNothing(t *testing.T) {
 			script = strings.ReplaceAll(script, "RAN", ran)
 			script = strings.ReplaceAll(script, "$commit", "git -C sub commit -q --allow-empty -m x")
 			identity := "export GIT_AUTHOR_NAME=a GIT_AUTHOR_EMAIL=a@b GIT_COMMITTER_NAME=a GIT_COMMITTER_EMAIL=a@b; "
-			j.run(id, identity+strings.ReplaceAll(script, "@", evil))
+			command := j.run(id, identity+strings.ReplaceAll(script, "@", evil))
 			useGit(t, j.project)
-			require.NoFileExists(t, ran)
+			require.NoFileExists(t, ran, "after a command that ended so: %+v", command)
 			j.Close()
 		})
 	}
