@@ -229,13 +229,13 @@ func completedItems(t testing.TB, seen []apptest.Message) (items []string) {
 	return items
 }
 
-// fewDescriptors returns a shell script that runs a server with 32 file descriptors. Connections to a
+// fewDescriptors returns a shell script that runs a server with 40 file descriptors. Connections to a
 // database need 16 more.
 func fewDescriptors() string {
 	if apptest.UsesDatabase() {
-		return `ulimit -n 48; exec "$@"`
+		return `ulimit -n 56; exec "$@"`
 	}
-	return `ulimit -n 32; exec "$@"`
+	return `ulimit -n 40; exec "$@"`
 }
 
 func TestServesWithFewDescriptors(t *testing.T) {
