@@ -2,7 +2,7 @@ package core
 
 // builtInTools returns the tools of the server, in the order of the prompt. This is their only list.
 func builtInTools() []builtInTool {
-	return []builtInTool{
+	return append([]builtInTool{
 		shellTool(),
 		patchTool(),
 		planTool(),
@@ -13,7 +13,7 @@ func builtInTools() []builtInTool {
 		recallTool(),
 		searchTool(),
 		callTool(),
-	}
+	}, agentTools()...)
 }
 
 // BuiltInTools returns the names of the tools of the server, in the order of the prompt.

@@ -106,10 +106,13 @@ func (s *step) answerEdit(to protocol.Caller, response any, trims *trimChange, c
 
 // sessionID returns the id of the provider session of the next request.
 func (t *Thread) sessionID() string {
-	if t.state.Session == "" {
-		return t.state.ID
+	switch {
+	case t.state.Session != "":
+		return t.state.Session
+	case t.Spawned().ParentThreadID != nil:
+		return t.SessionID()
 	}
-	return t.state.Session
+	return t.state.ID
 }
 
 // bootstrap returns the prefix of a provider session that begins now.

@@ -37,6 +37,7 @@ func (s *step) completeTurn() {
 	t := s.active
 	s.endReview()
 	s.completeOpenCalls()
+	s.addAgentNotices()
 	s.recordCancelled()
 	s.recordEnd(t)
 	s.becomeIdle()

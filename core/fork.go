@@ -20,8 +20,8 @@ type Fork struct {
 	// AtRequest is set if the fork ends before a model request of its last turn. The model is not told of the end of
 	// the turn, so that its next request can repeat that one.
 	AtRequest bool
-	// Answered is set if another input replies to the caller.
-	Answered bool
+	// Answered is set if another input replies to the caller. Unasked has the meaning of Start.
+	Answered, Unasked bool
 }
 
 func (in Fork) apply(s *step) { s.fork(in) }
@@ -37,14 +37,18 @@ func (s *step) fork(in Fork) {
 	if in.Name != s.state.Name {
 		s.event(protocol.NameUpdated{Type: protocol.EventNameUpdated, ThreadID: s.state.ID, ThreadName: in.Name})
 	}
-	if !in.Answered {
+	if !in.Answered && !in.Unasked {
 		s.reply(in.To,
 			protocol.ThreadForkResponse{Thread: s.responseView(!in.ExcludeTurns), ThreadSettingsView: s.settingsView(in.Env)})
 	}
 	if s.state.Usage.Total.TotalTokens > 0 {
 		s.notifyUsage(s.state.CurrentTurn())
 	}
-	s.notify(protocol.ThreadStartedNotification{Thread: s.View(false)})
+	if in.Unasked {
+		s.notify(protocol.ThreadStatusChangedNotification{ThreadID: s.state.ID, Status: s.status()})
+	} else {
+		s.notify(protocol.ThreadStartedNotification{Thread: s.View(false)})
+	}
 	s.warn(in.Warnings)
 	if s.options.Ephemeral {
 		return

@@ -44,6 +44,8 @@ type Start struct {
 	// params. Both are nil for others.
 	History []protocol.ResponseItem
 	Resumes *protocol.ThreadResumeParams
+	// Unasked is set for an agent, which no client has requested. Clients get its status instead of a response.
+	Unasked bool
 }
 
 func (in Start) apply(s *step) { s.start(in) }
@@ -92,6 +94,10 @@ func (s *step) start(in Start) {
 	s.changeSettings(in.Settings, "")
 	if in.Resumes != nil {
 		s.startFromHistory(in)
+		return
+	}
+	if in.Unasked {
+		s.notify(protocol.ThreadStatusChangedNotification{ThreadID: s.state.ID, Status: s.status()})
 		return
 	}
 	s.replyToStart(in)

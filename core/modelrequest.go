@@ -41,6 +41,7 @@ func (s *step) requestModel() {
 	}
 	r := s.reviewing()
 	if r == nil {
+		s.addAgentNotices()
 		s.appendDefinitions()
 		s.economize()
 	}

@@ -111,6 +111,8 @@ type Capabilities struct {
 	WebSearch WebSearch
 	// Limits are restrictions of the configuration.
 	Limits Limits
+	// Agents are the rules for agents that the model starts.
+	Agents AgentRules
 }
 
 // Limits restrict what a model may do, beside the policies. The zero value restricts nothing.

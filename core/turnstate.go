@@ -61,6 +61,8 @@ type modelWork struct {
 	compactions int
 	attempts
 	refill refillGuard
+	// agentsEnded are the results of agents since the last request. The next one has them.
+	agentsEnded []AgentEnded
 	// cancelled are the cancelled model requests whose effects have ended.
 	cancelled []*protocol.StoredRequest
 	// definitions are those that a search has found since the last request.

@@ -47,7 +47,12 @@ type SessionMeta struct {
 	// DynamicTools are the tools that the client passed with thread/start.
 	DynamicTools []DynamicToolSpec `json:"dynamic_tools,omitempty"`
 	ForkedFromID *string           `json:"forked_from_id,omitempty"`
-	Git          *StoredGitInfo    `json:"git,omitempty"`
+	// ParentThreadID is the thread of the agent that started this one. The others describe this one.
+	ParentThreadID *string        `json:"parent_thread_id,omitempty"`
+	AgentNickname  *string        `json:"agent_nickname,omitempty"`
+	AgentRole      *string        `json:"agent_role,omitempty"`
+	AgentPath      *string        `json:"agent_path,omitempty"`
+	Git            *StoredGitInfo `json:"git,omitempty"`
 }
 
 // HistoryPaginated is the history mode of files whose items are item_completed

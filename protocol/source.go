@@ -45,11 +45,27 @@ func SourceView(stored json.RawMessage) json.RawMessage {
 	return stored
 }
 
-// Spawn describes the agent that started a thread, and its parent thread.
+// ThreadSourceAgent is the source of threads that an agent started.
+const ThreadSourceAgent = "subagent"
+
+// Spawn describes the agent that a thread is, and its parent thread.
 type Spawn struct {
 	ParentThreadID *string `json:"parent_thread_id"`
-	Nickname       *string `json:"agent_nickname"`
-	Role           *string `json:"agent_role"`
+	// Depth is the number of its ancestors.
+	Depth int `json:"depth"`
+	// Path is the place in the tree of agents, such as /root/tests, or null for agents without names.
+	Path     *string `json:"agent_path"`
+	Nickname *string `json:"agent_nickname"`
+	Role     *string `json:"agent_role"`
+}
+
+// SpawnedSource returns the stored source of an agent.
+func SpawnedSource(s Spawn) json.RawMessage {
+	raw, err := Marshal(map[string]any{"subagent": map[string]any{"thread_spawn": s}})
+	if err != nil {
+		return nil // texts always encode
+	}
+	return raw
 }
 
 // SpawnOf returns the agent that started a thread, or the zero Spawn.

@@ -45,6 +45,8 @@ func (a *actor) start(e core.Effect) {
 		a.launch(e.ID, a.readImage(e), core.ImageRead{Effect: e.ID, Err: errors.New("the file could not be read in time")})
 	case core.Remember, core.Recall:
 		a.startMemoryEffect(e)
+	case core.CallAgents:
+		a.launch(e.ID, a.callAgents(e), core.AgentsCalled{Effect: e.ID, Failed: true, Output: "the call did not end"})
 	case core.Timer:
 		a.startTimer(e)
 	case core.Cancel:

@@ -30,6 +30,7 @@ type Engine struct {
 	nextRequest    atomic.Uint64 // the id of the next request to a client
 	skipped        sync.Once     // see skipRequests
 	proxied        *proxiedRequests
+	team           *team
 	globalNotices  map[string]bool // see globalMethods
 	readers        chan struct{}
 	oneshotServers chan struct{}

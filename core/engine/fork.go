@@ -44,7 +44,9 @@ type branch struct {
 func (a *actor) forkTo(to protocol.Caller, p *protocol.ThreadForkParams, path string, then func(*actor)) {
 	a.releaseTurn()
 	id := a.engine.parts.NewID()
-	b, err := a.branch(id, to, p, path)
+	b, err := a.branch(id, func(source *core.Thread, at time.Time) protocol.SessionMeta {
+		return a.forkMeta(source.ForkMeta(id, at), to, p)
+	}, p, path)
 	if err == nil {
 		b.then = then
 		_, err = a.engine.post(id, true,
@@ -58,8 +60,25 @@ func (a *actor) forkTo(to protocol.Caller, p *protocol.ThreadForkParams, path st
 	}
 }
 
-// branch reads the initial state of a fork. The lines of a loaded thread equal those on disk.
-func (a *actor) branch(id string, to protocol.Caller, p *protocol.ThreadForkParams, path string) (*branch, error) {
+// forkMeta returns the first line of a fork that a client requests.
+func (a *actor) forkMeta(meta protocol.SessionMeta, to protocol.Caller, p *protocol.ThreadForkParams) protocol.SessionMeta {
+	meta.Originator, meta.CliVersion, meta.Source = a.engine.parts.Clients.Originator(to.Conn), a.engine.parts.Version,
+		a.engine.parts.Source
+	meta.ThreadSource = p.ThreadSource
+	if p.BaseInstructions != nil {
+		meta.BaseInstructions = &protocol.Instructions{Text: *p.BaseInstructions}
+	}
+	if p.DeveloperInstructions != nil {
+		meta.DeveloperInstructions = p.DeveloperInstructions
+	}
+	return meta
+}
+
+// branch reads the initial state of a fork, whose first line is that of newMeta. The lines of a loaded thread equal
+// those on disk.
+func (a *actor) branch(
+	id string, newMeta func(source *core.Thread, at time.Time) protocol.SessionMeta, p *protocol.ThreadForkParams, path string,
+) (*branch, error) {
 	at, err := a.placeOfFork(path)
 	if err != nil {
 		return nil, err
@@ -78,16 +97,7 @@ func (a *actor) branch(id string, to protocol.Caller, p *protocol.ThreadForkPara
 		return nil, refusal
 	}
 	now := time.Now()
-	meta := source.ForkMeta(id, now)
-	meta.Originator, meta.CliVersion, meta.Source = a.engine.parts.Clients.Originator(to.Conn), a.engine.parts.Version,
-		a.engine.parts.Source
-	meta.ThreadSource = p.ThreadSource
-	if p.BaseInstructions != nil {
-		meta.BaseInstructions = &protocol.Instructions{Text: *p.BaseInstructions}
-	}
-	if p.DeveloperInstructions != nil {
-		meta.DeveloperInstructions = p.DeveloperInstructions
-	}
+	meta := newMeta(source, now)
 	first, err := core.ForkFirst(meta)
 	if err != nil {
 		return nil, err
@@ -144,22 +154,28 @@ func (a *actor) createFork(b *branch, to protocol.Caller, p *protocol.ThreadFork
 	if err != nil {
 		return err
 	}
+	return a.beginFork(thread, b, core.Fork{
+		To: to, Settings: settings, Name: b.name, ExcludeTurns: p.ExcludeTurns, Answered: b.then != nil,
+		AtRequest: p.BeforeRequestID != nil, Warnings: slices.Concat(b.warnings, modelWarnings),
+	}, scope, p.Ephemeral)
+}
+
+// beginFork begins the log of a fork, and takes its first step.
+func (a *actor) beginFork(thread *core.Thread, b *branch, in core.Fork, scope *Scope, isEphemeral bool) error {
 	a.scope, a.describeDue = scope, always()
-	if err := a.requireServers(settings.Cwd); err != nil {
+	if err := a.requireServers(in.Settings.Cwd); err != nil {
 		return err
 	}
-	a.options = a.engine.newOptions(a.config(), p.Ephemeral || !a.config().Persist)
+	a.options = a.engine.newOptions(a.config(), isEphemeral || !a.config().Persist)
 	if !a.options.Ephemeral {
 		if err := a.createLog(b.at, a.seed(b)); err != nil {
 			return err
 		}
 	}
 	a.thread = thread
-	err = a.firstStep(to, core.Fork{
-		To: to, Env: a.idleEnv(settings), Settings: settings, Options: a.options,
-		Name: b.name, ExcludeTurns: p.ExcludeTurns, Answered: b.then != nil, AtRequest: p.BeforeRequestID != nil,
-		Warnings: slices.Concat(b.warnings, modelWarnings, a.config().Warnings),
-	})
+	in.Env, in.Options = a.idleEnv(in.Settings), a.options
+	in.Warnings = append(in.Warnings, a.config().Warnings...)
+	err := a.firstStep(in.To, in)
 	if err == nil && b.then != nil {
 		b.then(a)
 	}

@@ -109,8 +109,11 @@ func (a *actor) handleResult(r result) {
 		in = end.Input
 	}
 	a.step(in)
-	if done, ok := in.(core.ToolDone); ok {
+	switch done := in.(type) {
+	case core.ToolDone:
 		a.warnWithheld(done.Result.Withheld)
+	case core.AgentsCalled:
+		a.engine.beginAgents(done.States)
 	}
 }
 

@@ -30,7 +30,9 @@ func (a *actor) firstStep(to protocol.Caller, in core.Input) error {
 	if err != nil {
 		return errStorage(err)
 	}
-	a.subscribe(to.Conn)
+	if to != (protocol.Caller{}) {
+		a.subscribe(to.Conn)
+	}
 	a.ready.Store(true)
 	a.warnOfConfig(to)
 	a.deliver(out)

@@ -106,6 +106,7 @@ type Config struct {
 	// WebSearch is the way in which providers search the web for the model; nil is cached.
 	WebSearch *string  `key:"web_search" oneof:"disabled cached indexed live"`
 	Features  Features `key:"features"`
+	Agents    Agents   `key:"agents"`
 
 	Skills Skills `key:"skills"`
 
@@ -254,6 +255,16 @@ type Features struct {
 	// of them by a search.
 	ToolSearch  bool `key:"tool_search"`
 	AlwaysDefer bool `key:"tool_search_always_defer_mcp_tools"`
+	// MultiAgent is false if models start no other agents.
+	MultiAgent bool `key:"multi_agent"`
+}
+
+// Agents bound the agents that models start.
+type Agents struct {
+	// MaxThreads is the largest number of open agents of a thread and of its agents. MaxDepth is that of the ancestors
+	// of an agent.
+	MaxThreads int `key:"max_threads" min:"1" max:"64"`
+	MaxDepth   int `key:"max_depth" min:"0" max:"16"`
 }
 
 // History configures the storage of conversations.
@@ -329,7 +340,8 @@ func defaults() *Config {
 		ThreadUnloadDelaySecs:     30 * 60,
 		History:                   History{SaveHistory: true, RedactSecrets: true, Retention: RetentionArchive},
 		MCPToolsPercent:           10,
-		Features:                  Features{UnifiedExec: true, ShellTool: true, ViewImage: true, ToolSearch: true},
+		Features:                  Features{UnifiedExec: true, ShellTool: true, ViewImage: true, ToolSearch: true, MultiAgent: true},
+		Agents:                    Agents{MaxThreads: 6, MaxDepth: 1},
 		Skills:                    Skills{IncludeInstructions: true},
 		AllowLoginShell:           true,
 		IncludeEnvironmentContext: true, IncludeEnvironmentContextTime: true,

@@ -23,7 +23,7 @@ var ignoredKeys = sync.OnceValue(func() map[string]bool { return keySet(stableKe
 
 // otherIgnoredKeys are the ignored keys that are not stable.
 var otherIgnoredKeys = []string{
-	"agents", "allow_symlinked_codex_home", "apps",
+	"allow_symlinked_codex_home", "apps",
 	"apps_mcp_product_sku", "audio", "auto_review", "background_terminal_max_timeout",
 	"check_for_update_on_startup",
 	"daybreak", "disable_paste_burst",

@@ -133,6 +133,10 @@ func EncodeItem(item protocol.ThreadItem, argv []string) any {
 		return encodeSearch(v)
 	case *protocol.DynamicToolCallItem:
 		return encodeDynamicTool(v)
+	case *protocol.CollabAgentToolCallItem:
+		return encodeAgentCall(v)
+	case *protocol.SubAgentActivityItem:
+		return encodeAgentActivity(v)
 	case *protocol.ContextCompactionItem:
 		return storedMark{compactionType, v.ID}
 	}
@@ -184,6 +188,10 @@ func DecodeItem(payload json.RawMessage) protocol.ThreadItem {
 		item.ThreadItemVariant = decodeExited(raw)
 	case dynamicToolType:
 		item.ThreadItemVariant = decodeDynamicTool(raw)
+	case agentCallType:
+		item.ThreadItemVariant = decodeAgentCall(members[0])
+	case agentActivityType:
+		item.ThreadItemVariant = decodeAgentActivity(members[0])
 	case imageViewType:
 		item.ThreadItemVariant = &protocol.ImageViewItem{ID: member(raw, "id"), Path: pathOf(member(raw, "path"))}
 	}

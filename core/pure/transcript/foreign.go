@@ -1,7 +1,6 @@
 package transcript
 
 import (
-	"cmp"
 	"encoding/json"
 	"strings"
 
@@ -73,10 +72,6 @@ func foreignMembers(item gjson.Result) (tag string, members object) {
 			"name": rawOrNull(
 				item.Get("name"),
 			), "namespace": rawOrNull(item.Get("namespace")), "output": rawOrNull(item.Get("output"))}
-	case kind == "CollabAgentToolCall":
-		return "collabAgentToolCall", collabItem(item)
-	case kind == "SubAgentActivity":
-		return "subAgentActivity", subAgentItem(item)
 	case kind == "Sleep", item.Get("kind").Str == "clock.sleep":
 		return "sleep", object{"durationMs": firstMember(item, "durationMs", "duration_ms").Int()}
 	case kind == "ImageGeneration", item.Get("kind").Str == "image_gen.generation":
@@ -104,47 +99,4 @@ func imageGenerationItem(in gjson.Result) object {
 		members["inputImages"] = rawOrNull(images)
 	}
 	return members
-}
-
-func subAgentItem(in gjson.Result) object {
-	return object{
-		"kind": in.Get("kind").Str, "agentThreadId": in.Get("agent_thread_id").Str, "agentPath": in.Get("agent_path").Str,
-		"model": rawOrNull(in.Get("model")), "reasoningEffort": rawOrNull(in.Get("reasoning_effort")),
-	}
-}
-
-func collabItem(in gjson.Result) object {
-	states := object{}
-	for id, status := range in.Get("agents_states").Map() {
-		states[id] = agentState(status)
-	}
-	members := collabCall(in, in.Get("tool").Str, in.Get("status").Str)
-	members["agentsStates"] = states
-	for _, id := range in.Get("receiver_thread_ids").Array() {
-		members["receiverThreadIds"] = append(members["receiverThreadIds"].([]string), id.Str)
-	}
-	return members
-}
-
-// collabCall returns the members of a call of another agent, without the agents.
-func collabCall(in gjson.Result, tool, status string) object {
-	return object{
-		"tool": protocol.CamelCase(
-			tool,
-		), "status": protocol.CamelCase(status), "senderThreadId": in.Get("sender_thread_id").Str,
-		"receiverThreadIds": []string{}, "agentsStates": object{}, "prompt": rawOrNull(in.Get("prompt")),
-		"model": rawOrNull(in.Get("model")), "reasoningEffort": rawOrNull(in.Get("reasoning_effort")),
-	}
-}
-
-// agentState returns the state of an agent: a word, or a word with a message.
-func agentState(status gjson.Result) object {
-	word, message := status.Str, gjson.Result{}
-	status.ForEach(func(key, value gjson.Result) bool {
-		if status.IsObject() {
-			word, message = key.Str, value
-		}
-		return false
-	})
-	return object{"status": protocol.CamelCase(cmp.Or(word, "running")), "message": rawOrNull(message)}
 }

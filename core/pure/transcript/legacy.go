@@ -117,7 +117,9 @@ func readImageGenerationEnd(id string, e gjson.Result) protocol.ThreadItemVarian
 }
 
 func readSubAgent(id string, e gjson.Result) protocol.ThreadItemVariant {
-	return newForeignItem("subAgentActivity", id, gjson.Result{}, e.Get("occurred_at_ms"), subAgentItem(e))
+	item := decodeAgentActivity(e)
+	item.ID = id
+	return item
 }
 
 // readCollabEnd returns the reader of the end of a call of other agents. Their threads are the
@@ -128,19 +130,19 @@ func readCollabEnd(tool string) func(id string, e gjson.Result) protocol.ThreadI
 		if receiver := firstMember(e, "receiver_thread_id", "new_thread_id").Str; receiver != "" {
 			agents = map[string]gjson.Result{receiver: e.Get("status")}
 		}
-		members := collabCall(e, tool, "completed")
+		item := decodeAgentCall(e)
+		item.ID, item.Tool, item.Status = id, protocol.CamelCase(tool), protocol.AgentCallCompleted
 		if tool == "spawn_agent" && len(agents) == 0 {
-			members["status"] = "failed"
+			item.Status = protocol.AgentCallFailed
 		}
-		states := object{}
-		for agent, status := range agents {
-			state := agentState(status)
-			if state["status"] == "errored" || state["status"] == "notFound" {
-				members["status"] = "failed"
+		for agent, stored := range agents {
+			state := decodeAgentState(stored)
+			if state.Status == protocol.AgentErrored || state.Status == protocol.AgentNotFound {
+				item.Status = protocol.AgentCallFailed
 			}
-			states[agent] = state
+			item.AgentsStates[agent] = state
 		}
-		members["receiverThreadIds"], members["agentsStates"] = orEmpty(slices.Sorted(maps.Keys(agents))), states
-		return newForeignItem("collabAgentToolCall", id, e.Get("started_at_ms"), e.Get("completed_at_ms"), members)
+		item.ReceiverThreadIDs = orEmpty(slices.Sorted(maps.Keys(agents)))
+		return item
 	}
 }

@@ -78,6 +78,10 @@ func (c *cutter) call(variant protocol.ThreadItemVariant) protocol.ThreadItemVar
 		return &short
 	case *protocol.WebSearchItem:
 		return c.webSearch(v)
+	case *protocol.CollabAgentToolCallItem:
+		short := *v
+		short.Prompt = c.optional(v.Prompt)
+		return &short
 	}
 	return variant
 }

@@ -1,0 +1,179 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"appserver/core"
+	"appserver/core/effects/workspace"
+	"appserver/protocol"
+)
+
+// newAgent is an agent that is about to start.
+type newAgent struct {
+	agent
+	settings core.Settings
+	meta     protocol.SessionMeta
+	scope    *Scope
+	// ephemeral is set if the thread that starts it keeps no rollout.
+	ephemeral bool
+	// branch has the context of the parent, or is nil.
+	branch      *branch
+	subscribers []uint64
+}
+
+// spawnAgent returns the work that starts an agent. What the agent inherits is read here, in the goroutine of its
+// parent.
+func (a *actor) spawnAgent(e core.CallAgents, self agent) work {
+	n, err := a.planAgent(e, self)
+	return func(ctx context.Context, _ func(core.Input)) core.Input {
+		if err == nil {
+			err = a.engine.createAgent(ctx, n)
+		}
+		if err != nil {
+			return core.AgentsCalled{Effect: e.ID, Failed: true, Output: fmt.Sprintf(spawnFailed, withCode(err).Message),
+				States: map[string]protocol.AgentState{}}
+		}
+		return core.AgentsCalled{Effect: e.ID, Model: n.settings.Model, Reasoning: effortOf(n.settings),
+			States: map[string]protocol.AgentState{n.id: {Status: protocol.AgentPending}},
+			Output: marshalOutput(struct {
+				AgentID  string `json:"agent_id"`
+				Nickname string `json:"nickname"`
+			}{n.id, n.nickname})}
+	}
+}
+
+func effortOf(s core.Settings) string {
+	if s.Effort == nil {
+		return ""
+	}
+	return *s.Effort
+}
+
+// planAgent returns an agent with the settings of its parent, and adds it to the team.
+func (a *actor) planAgent(e core.CallAgents, self agent) (*newAgent, error) {
+	rules, call := a.thread.AgentRules(), e.Call
+	if self.depth >= rules.MaxDepth {
+		return nil, protocol.Refuse(protocol.KindInvalidRequest,
+			"agent depth limit reached: do the task yourself")
+	}
+	now := time.Now()
+	n := &newAgent{settings: a.thread.Settings(), scope: a.scope, ephemeral: a.options.Ephemeral,
+		subscribers: slices.Clone(a.subscribers)}
+	n.agent = agent{task: call.Input, turn: e.Root, id: a.engine.parts.NewID(), parent: a.id, root: self.root, role: call.Role, depth: self.depth + 1,
+		state: protocol.AgentState{Status: protocol.AgentPending}}
+	n.nickname = nicknameOf(n.id)
+	if call.Model != "" {
+		n.settings.Model = call.Model
+	}
+	if call.Effort != "" {
+		n.settings.Effort = &call.Effort
+	}
+	n.meta = a.agentMeta(n.agent, now)
+	if call.Fork {
+		request := a.thread.LastTurnRequest()
+		fork := &protocol.ThreadForkParams{ThreadID: a.id, Ephemeral: n.ephemeral, BeforeRequestID: &request}
+		n.meta.ForkedFromID = &a.id
+		b, err := a.branch(n.id, func(*core.Thread, time.Time) protocol.SessionMeta { return n.meta }, fork, "")
+		if err != nil {
+			return nil, err
+		}
+		n.branch = b
+	}
+	if !a.engine.team.add(n.agent, rules.MaxOpen) {
+		return nil, protocol.Refuse(protocol.KindInvalidRequest, "agent thread limit reached")
+	}
+	return n, nil
+}
+
+// agentMeta returns the first line of an agent's thread.
+func (a *actor) agentMeta(of agent, now time.Time) protocol.SessionMeta {
+	meta := a.thread.Successor(of.id, now)
+	meta.SessionID, meta.CliVersion = of.root, a.engine.parts.Version
+	meta.ParentThreadID, meta.ThreadSource = &of.parent, new(protocol.ThreadSourceAgent)
+	meta.AgentNickname, meta.AgentRole = protocol.OrNil(of.nickname), protocol.OrNil(of.role)
+	meta.Source = protocol.SpawnedSource(protocol.Spawn{ParentThreadID: &of.parent, Depth: of.depth,
+		Nickname: meta.AgentNickname, Role: meta.AgentRole})
+	ctx, cancel := context.WithTimeout(context.Background(), gitTimeout)
+	defer cancel()
+	meta.Git = workspace.Git(ctx, meta.Cwd)
+	return meta
+}
+
+// createAgent creates the thread of an agent.
+func (e *Engine) createAgent(ctx context.Context, n *newAgent) error {
+	ctx, cancel := context.WithTimeout(ctx, agentWait)
+	defer cancel()
+	created := make(chan error, 1)
+	_, err := e.post(n.id, true, request{absent: func(child *actor) {
+		err := child.startAgent(n)
+		if err != nil {
+			child.closeThread()
+		}
+		created <- err
+	}})
+	if err == nil {
+		select {
+		case err = <-created:
+		case <-ctx.Done():
+			err = ctx.Err()
+		}
+	}
+	if err != nil {
+		e.team.remove(n.id)
+	}
+	return err
+}
+
+// startAgent creates the thread of an agent in its own goroutine.
+func (a *actor) startAgent(n *newAgent) error {
+	a.scope, a.subscribers = n.scope, n.subscribers
+	if n.branch != nil {
+		thread := n.branch.builder.loading.Thread(core.Options{})
+		a.lineReader = n.branch.builder.lineReader // of the parent, until the fork has a rollout
+		return a.beginFork(thread, n.branch, core.Fork{Settings: n.settings, AtRequest: true, Unasked: true}, n.scope,
+			n.ephemeral)
+	}
+	env, err := a.turnEnv(n.settings)
+	if err != nil && !notReady(err) {
+		return err
+	}
+	if err := a.requireServers(n.settings.Cwd); err != nil {
+		return err
+	}
+	a.options = a.engine.newOptions(a.config(), n.ephemeral)
+	if !n.ephemeral {
+		if err := a.createLog(time.Now(), nil); err != nil {
+			return err
+		}
+	}
+	a.thread = core.Load(a.id, a.options, n.settings, nil)
+	return a.firstStep(protocol.Caller{},
+		core.Start{Meta: n.meta, Settings: n.settings, Options: a.options, Env: env, Unasked: true})
+}
+
+// beginAgents starts the first turns of agents, after the clients of their parent know of them.
+func (e *Engine) beginAgents(started map[string]protocol.AgentState) {
+	for id := range started {
+		before, _ := e.team.change(id, func(a *agent) { a.task = nil })
+		if before.task != nil {
+			e.inThread(id, func(child *actor) { child.beginAgentTurn(before.task, before.turn) })
+		}
+	}
+}
+
+// nicknames are names for agents.
+var nicknames = []string{"Ada", "Alan", "Barbara", "Blaise", "Charles", "Chien", "Claude", "Dorothy", "Edith", "Emmy",
+	"Erwin", "Evelyn", "Frances", "Galen", "Grace", "Hedy", "Hugo", "Ida", "Jean", "Joan", "Johannes", "Karen", "Katherine",
+	"Lise", "Lynn", "Maria", "Mary", "Max", "Niels", "Noether", "Otto", "Rosalind", "Sophie", "Tycho", "Vera", "Wu"}
+
+// nicknameOf chooses the name of an agent by its id.
+func nicknameOf(id string) string {
+	sum := 0
+	for _, r := range id {
+		sum = (sum*31 + int(r)) % (1 << 20)
+	}
+	return nicknames[sum%len(nicknames)]
+}

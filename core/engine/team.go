@@ -1,0 +1,136 @@
+package engine
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"time"
+
+	"appserver/protocol"
+)
+
+// team has the agents that threads have started in this process, by the ids of their threads.
+type team struct {
+	mu     sync.Mutex
+	agents map[string]*agent
+	// changed is closed and replaced when the state of an agent changes.
+	changed chan struct{}
+}
+
+// agent is a thread that another one has started.
+type agent struct {
+	id string
+	// parent is the thread that started it, and root the first one of the tree.
+	parent, root   string
+	nickname, role string
+	// depth is the number of its ancestors.
+	depth int
+	state protocol.AgentState
+	// closed is set after the agent was closed. It does not count then.
+	closed bool
+	// task is the first message until the first turn begins, and turn the root of the turn in which the agent was started.
+	task []protocol.UserInput
+	turn string
+}
+
+func newTeam() *team { return &team{agents: map[string]*agent{}, changed: make(chan struct{})} }
+
+// add adds an agent, unless its tree has as many open ones as the limit.
+func (t *team) add(a agent, limit int) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	open := 0
+	for _, other := range t.agents {
+		if other.root == a.root && !other.closed {
+			open++
+		}
+	}
+	if open >= limit {
+		return false
+	}
+	t.agents[a.id] = &a
+	return true
+}
+
+func (t *team) remove(id string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	delete(t.agents, id)
+}
+
+// find returns an agent, open or not.
+func (t *team) find(id string) (agent, bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if a := t.agents[id]; a != nil {
+		return *a, true
+	}
+	return agent{}, false
+}
+
+// change changes an agent, and wakes those that wait for it. It returns the agent before.
+func (t *team) change(id string, change func(*agent)) (before agent, found bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	a := t.agents[id]
+	if a == nil {
+		return agent{}, false
+	}
+	before = *a
+	change(a)
+	close(t.changed)
+	t.changed = make(chan struct{})
+	return before, true
+}
+
+// children returns the open agents that a thread has started.
+func (t *team) children(parent string) (ids []string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, a := range t.agents {
+		if a.parent == parent && !a.closed {
+			ids = append(ids, a.id)
+		}
+	}
+	slices.Sort(ids)
+	return ids
+}
+
+// states returns the states of agents of a tree, and a channel that is closed when one changes.
+func (t *team) states(root string, ids []string) (states map[string]protocol.AgentState, changed <-chan struct{}) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	states = map[string]protocol.AgentState{}
+	for _, id := range ids {
+		states[id] = protocol.AgentState{Status: protocol.AgentNotFound}
+		if a := t.agents[id]; a != nil && a.root == root && !a.closed {
+			states[id] = a.state
+		}
+	}
+	return states, t.changed
+}
+
+// await returns the states of the agents that are done, when at least one of them is. It returns none after the
+// time, or at the end of ctx.
+func (t *team) await(ctx context.Context, root string, ids []string, wait time.Duration) map[string]protocol.AgentState {
+	timer := time.NewTimer(wait)
+	defer timer.Stop()
+	for {
+		states, changed := t.states(root, ids)
+		for id, state := range states {
+			if !state.IsFinal() {
+				delete(states, id)
+			}
+		}
+		if len(states) > 0 {
+			return states
+		}
+		select {
+		case <-changed:
+		case <-timer.C:
+			return states
+		case <-ctx.Done():
+			return states
+		}
+	}
+}

@@ -1,0 +1,83 @@
+package protocol
+
+import "encoding/json"
+
+// CollabAgentToolCallItem is a call by which an agent starts, informs, awaits or closes other agents.
+type CollabAgentToolCallItem struct {
+	// ID is the id of the call.
+	ID     string `json:"id"`
+	Tool   string `json:"tool" oneof:"spawnAgent sendInput resumeAgent wait closeAgent sendMessage followupTask interruptAgent listAgents"`
+	Status string `json:"status" oneof:"inProgress completed failed interrupted"`
+	// SenderThreadID is the thread of the agent that calls, and ReceiverThreadIDs are those of the others. The receiver
+	// of a spawn is known once it has started.
+	SenderThreadID    string   `json:"senderThreadId"`
+	ReceiverThreadIDs []string `json:"receiverThreadIds"`
+	// Prompt is the text for the receiver, or null. Model and ReasoningEffort are those of an agent that is started.
+	Prompt          *string `json:"prompt"`
+	Model           *string `json:"model"`
+	ReasoningEffort *string `json:"reasoningEffort"`
+	// AgentsStates has the state of each receiver by the id of its thread, as far as it is known.
+	AgentsStates map[string]AgentState `json:"agentsStates"`
+}
+
+// ItemID returns the id.
+func (i *CollabAgentToolCallItem) ItemID() string { return i.ID }
+
+// AgentNoticeTag and AgentNoticeEnd enclose the result of an agent in a message for the agent that started it.
+const AgentNoticeTag, AgentNoticeEnd = "<subagent_notification>", "</subagent_notification>"
+
+// The states of a CollabAgentToolCallItem.
+const (
+	AgentCallInProgress = "inProgress"
+	AgentCallCompleted  = "completed"
+	AgentCallFailed     = "failed"
+)
+
+// SubAgentActivityItem reports that an agent has started, got a message, was interrupted or has completed a turn.
+type SubAgentActivityItem struct {
+	ID            string `json:"id"`
+	Kind          string `json:"kind" oneof:"started interacted interrupted completed"`
+	AgentThreadID string `json:"agentThreadId"`
+	// AgentPath is the place in the tree of agents, such as /root/tests.
+	AgentPath string `json:"agentPath"`
+	// Model and ReasoningEffort are those of an agent that has started, and null otherwise.
+	Model           *string `json:"model"`
+	ReasoningEffort *string `json:"reasoningEffort"`
+}
+
+// ItemID returns the id.
+func (i *SubAgentActivityItem) ItemID() string { return i.ID }
+
+// AgentState is the state of an agent.
+type AgentState struct {
+	Status string `json:"status" oneof:"pendingInit running interrupted completed errored shutdown notFound"`
+	// Message is the last message of an agent that has completed, or the error of one that failed, or null.
+	Message *string `json:"message"`
+}
+
+// The states of an agent. AgentPending is that of an agent that has not begun its first turn.
+const (
+	AgentPending     = "pendingInit"
+	AgentRunning     = "running"
+	AgentInterrupted = "interrupted"
+	AgentCompleted   = "completed"
+	AgentErrored     = "errored"
+	AgentShutdown    = "shutdown"
+	AgentNotFound    = "notFound"
+)
+
+// IsFinal reports whether the agent does nothing until it gets a message.
+func (s AgentState) IsFinal() bool { return s.Status != AgentPending && s.Status != AgentRunning }
+
+// Stored returns the form of rollouts and of tool outputs: a word, or an object with the word and the message.
+func (s AgentState) Stored() json.RawMessage {
+	var value any = SnakeCase(s.Status)
+	if s.Status == AgentCompleted || s.Status == AgentErrored {
+		value = map[string]*string{SnakeCase(s.Status): s.Message}
+	}
+	raw, err := Marshal(value)
+	if err != nil {
+		return nil // texts always encode
+	}
+	return raw
+}
