@@ -5,12 +5,16 @@ import (
 	"maps"
 	"slices"
 
+	"appserver/core/pure/state"
 	"appserver/core/pure/toolspec"
 	"appserver/protocol"
 )
 
 // AgentCall is a call about other agents.
 type AgentCall = toolspec.AgentCall
+
+// StartedAgent is an open agent that a thread has started.
+type StartedAgent = state.Agent
 
 // AgentRules configure the agents that a thread can start. The zero value permits none.
 type AgentRules struct {
@@ -83,8 +87,9 @@ func (k *agentCall) start(s *step, c *toolCall) {
 
 // agentToolNames are the names of the tools in items.
 var agentToolNames = map[string]string{
-	toolspec.SpawnAgent: "spawnAgent", toolspec.SendInput: "sendInput", toolspec.WaitAgent: "wait",
-	toolspec.CloseAgent: "closeAgent", toolspec.ResumeAgent: "resumeAgent",
+	toolspec.SpawnAgent: protocol.AgentSpawns, toolspec.SendInput: protocol.AgentGetsInput,
+	toolspec.WaitAgent: protocol.AgentsAwaited, toolspec.CloseAgent: protocol.AgentCloses,
+	toolspec.ResumeAgent: protocol.AgentResumes,
 }
 
 // newItem returns the item of a call that begins.
@@ -128,6 +133,9 @@ func (s *step) agentsCalled(in AgentsCalled) {
 
 // AgentRules returns the rules for agents that the thread starts.
 func (t *Thread) AgentRules() AgentRules { return t.capabilities.Agents }
+
+// Agents returns the open agents that the thread has started.
+func (t *Thread) Agents() []StartedAgent { return t.state.Agents }
 
 // Spawned describes the agent that the thread is. It has no parent if no agent started the thread.
 func (t *Thread) Spawned() protocol.Spawn { return protocol.SpawnOf(t.state.Meta.Source) }

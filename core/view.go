@@ -160,6 +160,15 @@ func (t *Thread) LastTurn() protocol.Turn {
 	return last.View()
 }
 
+// LastTurnSummary returns the last turn with the user's input and the agent's last message, or the zero Turn.
+func (t *Thread) LastTurnSummary() protocol.Turn {
+	turn := t.LastTurn()
+	if turn.ID != "" {
+		turn.Items, turn.ItemsView = t.transcript.Last().Summary(), protocol.ItemsSummary
+	}
+	return turn
+}
+
 func (t *Thread) settingsView(env TurnEnv) protocol.ThreadSettingsView {
 	s := t.state.Settings
 	v := protocol.ThreadSettingsView{

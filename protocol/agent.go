@@ -26,6 +26,15 @@ func (i *CollabAgentToolCallItem) ItemID() string { return i.ID }
 // AgentNoticeTag and AgentNoticeEnd enclose the result of an agent in a message for the agent that started it.
 const AgentNoticeTag, AgentNoticeEnd = "<subagent_notification>", "</subagent_notification>"
 
+// The tools of a CollabAgentToolCallItem.
+const (
+	AgentSpawns    = "spawnAgent"
+	AgentGetsInput = "sendInput"
+	AgentsAwaited  = "wait"
+	AgentCloses    = "closeAgent"
+	AgentResumes   = "resumeAgent"
+)
+
 // The states of a CollabAgentToolCallItem.
 const (
 	AgentCallInProgress = "inProgress"

@@ -135,6 +135,7 @@ func (a *actor) load(to protocol.Caller, p *protocol.ThreadResumeParams, path st
 		return err
 	}
 	env, noTurns := a.resumedEnv(settings)
+	defer a.adoptAgents()
 	return a.firstStep(to, core.Resume{
 		To: to, Params: p, Env: env, NoTurns: noTurns, Fresh: true, Settings: settings,
 		Warnings:         slices.Concat(resumeWarnings(contents), modelWarnings, a.config().Warnings),

@@ -134,3 +134,14 @@ func (t *team) await(ctx context.Context, root string, ids []string, wait time.D
 		}
 	}
 }
+
+// adopt adds an agent that was started earlier, and reports whether it was not known.
+func (t *team) adopt(a agent) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.agents[a.id] != nil {
+		return false
+	}
+	t.agents[a.id] = &a
+	return true
+}

@@ -13,6 +13,9 @@ func (s *State) applyEvent(ordinal int64, line *protocol.RolloutLine) {
 	switch kind := peek(line.Payload, "type"); kind {
 	case protocol.EventItemCompleted:
 		s.showUserMessage(s.Transcript.ItemCompleted(&event))
+		if peek(line.Payload, "item.type") == transcript.AgentCallType {
+			s.applyAgentCall(line.Payload)
+		}
 	case protocol.EventTaskStarted, "turn_started":
 		s.Waiting = nil
 		s.Usage.ModelContextWindow = s.Transcript.Started(&event)

@@ -69,6 +69,8 @@ type Values struct {
 	FileChanges []protocol.WorktreeChanges
 	// Waiting is the wait of the last turn_waiting line, or nil if the turn does not wait any more.
 	Waiting *protocol.StoredWait
+	// Agents are the open agents that the thread has started, in the order of their starts.
+	Agents []Agent
 }
 
 // maxOrdinal bounds ordinals to integers that every reader of JSON knows exactly.
@@ -120,7 +122,10 @@ func (s *State) Apply(line *protocol.RolloutLine) {
 		s.applyMetadata(line.Payload)
 	case protocol.LineTurnContext:
 		s.applyTurnContext(line.Payload)
-	case protocol.LineResponseItem, protocol.LineCompacted, protocol.LineTrimPoint, protocol.LineContextEdit:
+	case protocol.LineResponseItem:
+		s.applyAgentNotice(line.Payload)
+		s.applyToContext(ordinal, line)
+	case protocol.LineCompacted, protocol.LineTrimPoint, protocol.LineContextEdit:
 		s.applyToContext(ordinal, line)
 	case protocol.LineProviderSession:
 		s.Session = peek(line.Payload, "id")

@@ -10,7 +10,7 @@ import (
 
 // The types of items about agents in item_completed events.
 const (
-	agentCallType     = "CollabAgentToolCall"
+	AgentCallType     = "CollabAgentToolCall"
 	agentActivityType = "SubAgentActivity"
 )
 
@@ -42,7 +42,7 @@ func encodeAgentCall(v *protocol.CollabAgentToolCallItem) storedAgentCall {
 	for id, state := range v.AgentsStates {
 		states[id] = state.Stored()
 	}
-	return storedAgentCall{agentCallType, v.ID, protocol.SnakeCase(v.Tool), protocol.SnakeCase(v.Status),
+	return storedAgentCall{AgentCallType, v.ID, protocol.SnakeCase(v.Tool), protocol.SnakeCase(v.Status),
 		v.SenderThreadID, orEmpty(v.ReceiverThreadIDs), v.Prompt, v.Model, v.ReasoningEffort, states}
 }
 
@@ -61,7 +61,7 @@ func decodeAgentCall(in gjson.Result) *protocol.CollabAgentToolCallItem {
 		item.ReceiverThreadIDs = append(item.ReceiverThreadIDs, id.Str)
 	}
 	for id, state := range in.Get("agents_states").Map() {
-		item.AgentsStates[id] = decodeAgentState(state)
+		item.AgentsStates[id] = DecodeAgentState(state)
 	}
 	return item
 }
@@ -72,9 +72,9 @@ func decodeAgentActivity(in gjson.Result) *protocol.SubAgentActivityItem {
 		Model: optionalText(in.Get("model")), ReasoningEffort: optionalText(in.Get("reasoning_effort"))}
 }
 
-// decodeAgentState decodes the state of an agent: a word, or an object with a word and a message. Without a word, the
+// DecodeAgentState decodes the state of an agent: a word, or an object with a word and a message. Without a word, the
 // agent runs.
-func decodeAgentState(stored gjson.Result) protocol.AgentState {
+func DecodeAgentState(stored gjson.Result) protocol.AgentState {
 	state := protocol.AgentState{Status: protocol.AgentRunning}
 	if stored.Str != "" {
 		state.Status = protocol.CamelCase(stored.Str)

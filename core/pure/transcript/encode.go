@@ -188,7 +188,7 @@ func DecodeItem(payload json.RawMessage) protocol.ThreadItem {
 		item.ThreadItemVariant = decodeExited(raw)
 	case dynamicToolType:
 		item.ThreadItemVariant = decodeDynamicTool(raw)
-	case agentCallType:
+	case AgentCallType:
 		item.ThreadItemVariant = decodeAgentCall(members[0])
 	case agentActivityType:
 		item.ThreadItemVariant = decodeAgentActivity(members[0])
