@@ -86,7 +86,7 @@ func NewScriptedModel(t *testing.T) ScriptedModel {
 // writeNextAnswer answers the n-th request.
 func writeNextAnswer(w io.Writer, n int, body string) {
 	if calls := NextCalls(body); len(calls) > 0 {
-		WriteCalls(w, n, calls, LastSessionID(body))
+		WriteCalls(w, n, withAgents(calls, body), LastSessionID(body))
 		return
 	}
 	TextAnswer("done")(w)
