@@ -171,7 +171,6 @@ func TestAgentsOfAKilledServerAreSettled(t *testing.T) {
 		}
 	}
 	c.Kill()
-	c.AwaitExit()
 	require.Eventually(t, func() bool { return len(tree.Alive(t)) == 0 }, time.Minute, 10*time.Millisecond)
 
 	c = apptest.StartServer(t, home)
