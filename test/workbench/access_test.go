@@ -44,6 +44,7 @@ func (s *server) openRemembered(t *testing.T) *workbench {
 // TestPrintedAddressOpensPage opens the address that the command prints in a browser without anything of the page.
 func TestPrintedAddressOpensPage(t *testing.T) {
 	sample.Long(t)
+	t.Parallel()
 	s := serve(t, t.TempDir())
 	w := s.openRemembered(t)
 	require.NotContains(t, eval[string](w, "location.href"), "ticket")
@@ -61,6 +62,7 @@ func TestPrintedAddressOpensPage(t *testing.T) {
 // itself, and keeps the open thread and the draft.
 func TestRememberedPageContinuesAfterRestart(t *testing.T) {
 	sample.Long(t)
+	t.Parallel()
 	home, folder := t.TempDir(), t.TempDir()
 	free := []string{"--listen", apptest.FreeAddress(t), "-c", "approval_policy=never"}
 	s := serve(t, home, free...)
@@ -88,6 +90,7 @@ func TestRememberedPageContinuesAfterRestart(t *testing.T) {
 // takes the printed address, and continues with the open thread.
 func TestForgottenBrowserNeedsTicket(t *testing.T) {
 	sample.Long(t)
+	t.Parallel()
 	home, folder := t.TempDir(), t.TempDir()
 	s := serve(t, home)
 	w := s.openRemembered(t)
@@ -130,6 +133,7 @@ func TestForgottenBrowserNeedsTicket(t *testing.T) {
 // wait for a server that is there: it says what to do, and takes a ticket.
 func TestDamagedFilesSayWhatToDo(t *testing.T) {
 	sample.Long(t)
+	t.Parallel()
 	s := serve(t, t.TempDir())
 	for _, name := range []string{"devices.json", "server.key"} {
 		w := s.openRemembered(t)
@@ -152,6 +156,7 @@ func TestDamagedFilesSayWhatToDo(t *testing.T) {
 // TestPageWhoseScriptsDoNotComeSaysWhatToDo loses the scripts, as with a server that ends while the page is loaded.
 func TestPageWhoseScriptsDoNotComeSaysWhatToDo(t *testing.T) {
 	sample.Long(t)
+	t.Parallel()
 	s := serve(t, t.TempDir())
 	w := s.newTab(t)
 	call(w, cdpnetwork.SetBlockedURLs, cdpnetwork.SetBlockedURLsParams{
@@ -168,6 +173,7 @@ func TestPageWhoseScriptsDoNotComeSaysWhatToDo(t *testing.T) {
 // TestPageWithoutStorage opens the page in a browser that keeps no data for it.
 func TestPageWithoutStorage(t *testing.T) {
 	sample.Long(t)
+	t.Parallel()
 	s := serve(t, t.TempDir())
 	w := s.newTab(t)
 	call(w, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{
@@ -186,6 +192,7 @@ func TestPageWithoutStorage(t *testing.T) {
 // TestBrowsersInSettings lists two browsers, and forgets the other one and then this one.
 func TestBrowsersInSettings(t *testing.T) {
 	sample.Long(t)
+	t.Parallel()
 	s := serve(t, t.TempDir())
 	other, w := s.openRemembered(t), s.openRemembered(t)
 	w.clickText("Remembered browsers")
@@ -205,6 +212,7 @@ func TestBrowsersInSettings(t *testing.T) {
 // page at the first port does not become one of the second server.
 func TestOtherPortNeedsTicket(t *testing.T) {
 	sample.Long(t)
+	t.Parallel()
 	home := t.TempDir()
 	s := serve(t, home, "--listen", apptest.FreeAddress(t))
 	w := s.openRemembered(t)
@@ -230,6 +238,7 @@ func TestOtherPortNeedsTicket(t *testing.T) {
 // TestPageThroughATunnel opens the page at another port of this side, as through ssh -L.
 func TestPageThroughATunnel(t *testing.T) {
 	sample.Long(t)
+	t.Parallel()
 	s := serve(t, t.TempDir())
 	near := tunnel(t, strings.TrimPrefix(s.url, "http://"))
 	w := s.newTab(t)
@@ -246,6 +255,7 @@ func TestPageThroughATunnel(t *testing.T) {
 // does not connect to it, and continues when the server is back.
 func TestOpenPageRefusesAnotherProgram(t *testing.T) {
 	sample.Long(t)
+	t.Parallel()
 	home, address := t.TempDir(), apptest.FreeAddress(t)
 	s := serve(t, home, "--listen", address)
 	w := s.openRemembered(t)
@@ -276,6 +286,7 @@ func TestOpenPageRefusesAnotherProgram(t *testing.T) {
 // browser. Both remember it.
 func TestServersOfTwoHomesShareAPort(t *testing.T) {
 	sample.Long(t)
+	t.Parallel()
 	address := apptest.FreeAddress(t)
 	a, b := t.TempDir(), t.TempDir()
 	s := serve(t, a, "--listen", address)
@@ -326,6 +337,7 @@ func tunnel(t *testing.T, to string) string {
 // service worker answers for the server at most the first time.
 func TestWorkerOfAnotherProgramIsRemoved(t *testing.T) {
 	sample.Long(t)
+	t.Parallel()
 	needChromium(t)
 	address := apptest.FreeAddress(t)
 	before, err := net.Listen("tcp", address)
@@ -360,6 +372,7 @@ func TestWorkerOfAnotherProgramIsRemoved(t *testing.T) {
 // TestPageWithoutScriptsSaysWhatToDo opens the page in a browser that runs no scripts.
 func TestPageWithoutScriptsSaysWhatToDo(t *testing.T) {
 	sample.Long(t)
+	t.Parallel()
 	s := serve(t, t.TempDir())
 	w := s.newTab(t)
 	call(w, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true})

@@ -25,6 +25,7 @@ func (w *workbench) leaveFields() {
 
 // TestDeclineHasAReason sends the reason to the turn of the question, so that the model gets it with the decline.
 func TestDeclineHasAReason(t *testing.T) {
+	t.Parallel()
 	w := serveAsking(t,
 		object{"match": "publish", "toolCalls": []object{{"name": "shell", "arguments": object{"command": "touch published"}}}},
 		object{"match": "not on Fridays", "text": "I wait until Monday."},
@@ -48,6 +49,7 @@ func TestDeclineHasAReason(t *testing.T) {
 // TestQuestionSaysHowKeysAnswer has the keys in the card while a field has the focus, and takes them everywhere
 // else. A key that is pressed twice does not answer the next question.
 func TestQuestionSaysHowKeysAnswer(t *testing.T) {
+	t.Parallel()
 	two := []object{{"name": "shell", "arguments": object{"command": "touch one"}},
 		{"name": "shell", "arguments": object{"command": "touch two"}}}
 	w := serveAsking(t, object{"match": "both", "toolCalls": two}, object{"match": "both", "text": "Done."}).open(t)
@@ -84,6 +86,7 @@ func serveAsking(t *testing.T, steps ...object) *server {
 
 // TestQuestionSaysThatACommandFailed names the failure of a command in the sandbox, with its output.
 func TestQuestionSaysThatACommandFailed(t *testing.T) {
+	t.Parallel()
 	home := t.TempDir()
 	outside := filepath.Join(home, "outside")
 	command := fmt.Sprintf("echo begin; echo text > %s", outside)
@@ -112,6 +115,7 @@ func TestQuestionSaysThatACommandFailed(t *testing.T) {
 // looked at something else, and shows notifications if the user wants them. They open their thread.
 func TestAlertsTellOfQuestionsAndTurns(t *testing.T) {
 	sample.Long(t)
+	t.Parallel()
 	w := serveAsking(t,
 		object{"match": "ask", "toolCalls": []object{{"name": "shell", "arguments": object{"command": "touch asked"}}}},
 		object{"match": "ask", "text": "Done."}).open(t)

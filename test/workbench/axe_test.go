@@ -49,6 +49,7 @@ func (w *workbench) accessible(state string) {
 // TestPageIsAccessible checks each screen in light, dark and narrow form.
 func TestPageIsAccessible(t *testing.T) {
 	sample.Long(t)
+	t.Parallel()
 	home := prepare(t)
 	w := serve(t, home.Path).open(t)
 	w.accessible("no thread")

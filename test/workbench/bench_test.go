@@ -25,6 +25,7 @@ type row struct {
 
 // TestBudget measures the page with a thread of 10,000 entries.
 func TestBudget(t *testing.T) {
+	t.Parallel()
 	if !*budget {
 		t.Skip("make bench-web measures the page")
 	}

@@ -82,6 +82,7 @@ func (w *workbench) scope(name string) {
 // TestChangesAreShownByScope shows the files of the last turn, of one turn, of the thread, and since a
 // checkpoint. A file opens to its lines, unified and side by side.
 func TestChangesAreShownByScope(t *testing.T) {
+	t.Parallel()
 	w, dir := edited(t)
 	w.press("3", alt)
 	w.seeText(".tree-row", "README.md")
@@ -110,6 +111,7 @@ func TestChangesAreShownByScope(t *testing.T) {
 // TestChangesAreReadByKeys moves through the tree, opens a file and closes its folder by keys.
 func TestChangesAreReadByKeys(t *testing.T) {
 	sample.Long(t)
+	t.Parallel()
 	w, _ := edited(t)
 	w.press("3", alt)
 	w.scope(":Whole thread")
@@ -135,6 +137,7 @@ func TestChangesAreReadByKeys(t *testing.T) {
 // without any as empty.
 func TestChangesAppearWhileTheTurnRuns(t *testing.T) {
 	sample.Long(t)
+	t.Parallel()
 	dir := repository(t, map[string]string{"a.txt": "a\n"})
 	w := serveScript(t, patch("go", "*** Update File: a.txt\n@@\n a\n+b\n"),
 		object{"match": "go", "toolCalls": []object{{"name": "shell", "arguments": object{"command": "sleep 600"}}}}).open(t)
@@ -156,6 +159,7 @@ func TestChangesAppearWhileTheTurnRuns(t *testing.T) {
 // TestLongDiffsAreFolded opens a file of 5,000 changed lines: 400 are shown at first, few rows are mounted.
 func TestLongDiffsAreFolded(t *testing.T) {
 	sample.Long(t)
+	t.Parallel()
 	dir := repository(t, map[string]string{"a.txt": "a\n"})
 	command := "seq 1 5000 | sed 's/^/line /' > long.txt"
 	w := serveScript(t, object{"match": "go", "toolCalls": []object{{"name": "shell", "arguments": object{"command": command}}}},

@@ -35,6 +35,7 @@ func (w *workbench) openRevert(message string) {
 // TestRevertIsShownDoneAndUndone shows what a revert would do before it is done, reverts files and
 // conversation, and undoes the revert of the files.
 func TestRevertIsShownDoneAndUndone(t *testing.T) {
+	t.Parallel()
 	w, dir := edited(t)
 	w.press("4", alt)
 	w.openRevert("second")
@@ -66,6 +67,7 @@ func TestRevertIsShownDoneAndUndone(t *testing.T) {
 // TestConflictsOfARevertAreListed lists the files that something else has changed, and reverts nothing.
 func TestConflictsOfARevertAreListed(t *testing.T) {
 	sample.Long(t)
+	t.Parallel()
 	w, dir := edited(t)
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "README.md"), []byte("mine\n"), 0o600))
 	w.press("4", alt)
@@ -85,6 +87,7 @@ func TestConflictsOfARevertAreListed(t *testing.T) {
 // TestMessagesRevertTheirFiles opens the preview of a revert by the menu of a message.
 func TestMessagesRevertTheirFiles(t *testing.T) {
 	sample.Long(t)
+	t.Parallel()
 	w, dir := edited(t)
 	w.menu("Item actions", "Revert files to here")
 	w.seeText(".revert-effect", "src/run.go")
@@ -102,6 +105,7 @@ func TestMessagesRevertTheirFiles(t *testing.T) {
 // the cause is gone.
 func TestFailedComparisonsAreTriedAgain(t *testing.T) {
 	sample.Long(t)
+	t.Parallel()
 	w, dir := edited(t)
 	require.NoError(t, os.Rename(dir, dir+"-away"))
 	w.press("3", alt)
@@ -116,6 +120,7 @@ func TestFailedComparisonsAreTriedAgain(t *testing.T) {
 // TestCheckpointsCanBeOff states that checkpoints are turned off, and leads to the settings.
 func TestCheckpointsCanBeOff(t *testing.T) {
 	sample.Long(t)
+	t.Parallel()
 	w := serve(t, t.TempDir(), "-c", "checkpoints.enabled=false").open(t)
 	w.start(t.TempDir())
 	w.press("4", alt)
@@ -134,6 +139,7 @@ func TestCheckpointsCanBeOff(t *testing.T) {
 // TestCheckpointsAreCompared compares two checkpoints, and one with the files of now.
 func TestCheckpointsAreCompared(t *testing.T) {
 	sample.Long(t)
+	t.Parallel()
 	w, _ := edited(t)
 	w.press("4", alt)
 	w.await(`document.querySelectorAll(".point input").length === 2`)
@@ -153,6 +159,7 @@ func TestCheckpointsAreCompared(t *testing.T) {
 // TestArchivedThreadsKeepTheirCheckpoints lists the checkpoints of an archived thread, without a revert.
 func TestArchivedThreadsKeepTheirCheckpoints(t *testing.T) {
 	sample.Long(t)
+	t.Parallel()
 	w, _ := edited(t)
 	w.menu("Actions for first", "Archive")
 	w.gone(".thread-row")
@@ -169,6 +176,7 @@ func TestArchivedThreadsKeepTheirCheckpoints(t *testing.T) {
 // TestFindingsOfAReviewLeadToTheirLines reviews the uncommitted changes. A finding opens its file at its
 // line, also after a reload.
 func TestFindingsOfAReviewLeadToTheirLines(t *testing.T) {
+	t.Parallel()
 	dir := repository(t, map[string]string{"a.txt": "1\n2\n3\n4\n5\n6\n7\n8\n"})
 	result := fmt.Sprintf(`{"findings":[{"title":"[P1] Nine is missing","body":"Add it.","confidence_score":0.9,"priority":1,
 		"code_location":{"absolute_file_path":%q,"line_range":{"start":8,"end":9}}}],"overall_correctness":"patch is incorrect",

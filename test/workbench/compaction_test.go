@@ -31,6 +31,7 @@ func reviewCompaction(t *testing.T) (*server, *workbench) {
 // context has the summary and the pinned call with its output.
 func TestCompactionIsReviewed(t *testing.T) {
 	sample.Long(t)
+	t.Parallel()
 	_, w := reviewCompaction(t)
 	w.await(`document.querySelector(".draft-part textarea").value.includes("The earlier requests of the user")`)
 	w.seeText(".draft-item", "echo x > out.txt")
@@ -51,6 +52,7 @@ func TestCompactionIsReviewed(t *testing.T) {
 // TestDraftKeepsTheTextIfTheContextChanges offers a new draft after an edit by another client.
 func TestDraftKeepsTheTextIfTheContextChanges(t *testing.T) {
 	sample.Long(t)
+	t.Parallel()
 	s, w := reviewCompaction(t)
 	w.fill(".draft-part textarea", "My own words.")
 	second := s.openAgain(t)
@@ -72,6 +74,7 @@ func TestDraftKeepsTheTextIfTheContextChanges(t *testing.T) {
 // TestDraftIsWatchedAndStopped shows the summary while the model writes it, and stops the model.
 func TestDraftIsWatchedAndStopped(t *testing.T) {
 	sample.Long(t)
+	t.Parallel()
 	home := t.TempDir()
 	deltas := make([]string, 3000)
 	for i := range deltas {

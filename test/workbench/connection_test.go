@@ -16,6 +16,7 @@ import (
 // this browser keeps no keys; the new page shows the interrupted turn and the draft.
 func TestPageOutlastsItsServer(t *testing.T) {
 	sample.Long(t)
+	t.Parallel()
 	home, folder := t.TempDir(), t.TempDir()
 	address := apptest.FreeAddress(t)
 	free := []string{"--listen", address, "-c", "approval_policy=never", "-c", "sandbox_mode=danger-full-access"}
@@ -44,6 +45,7 @@ func TestPageOutlastsItsServer(t *testing.T) {
 // TestFileWorksOnce rejects a second use of the file that opens the page.
 func TestFileWorksOnce(t *testing.T) {
 	sample.Long(t)
+	t.Parallel()
 	s := serve(t, t.TempDir())
 	text, err := os.ReadFile(s.file)
 	require.NoError(t, err)

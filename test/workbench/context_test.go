@@ -24,6 +24,7 @@ func talk(t *testing.T) (*server, *workbench) {
 
 // TestTrimUndoRedoAndCompact edits the context by the menu of the panel, and shows what it did.
 func TestTrimUndoRedoAndCompact(t *testing.T) {
+	t.Parallel()
 	_, w := talk(t)
 	w.menu("Edit the context", "Trim to the last turns")
 	w.see("dialog")
@@ -50,6 +51,7 @@ func TestTrimUndoRedoAndCompact(t *testing.T) {
 // TestPlanIsAppliedAsOneEdit collects changes by keys, shows their price, applies them as one edit, and
 // undoes them by one key.
 func TestPlanIsAppliedAsOneEdit(t *testing.T) {
+	t.Parallel()
 	_, w := talk(t)
 	w.focusItem("first")
 	w.press(" ") // exclude
@@ -77,6 +79,7 @@ func TestPlanIsAppliedAsOneEdit(t *testing.T) {
 
 // TestPlanIsDiscarded removes the plan by a key; the context stays as it is.
 func TestPlanIsDiscarded(t *testing.T) {
+	t.Parallel()
 	_, w := talk(t)
 	w.focusItem("first")
 	w.press(" ")
@@ -89,6 +92,7 @@ func TestPlanIsDiscarded(t *testing.T) {
 
 // TestDirectModeAppliesEachChange excludes an item at once, without a plan.
 func TestDirectModeAppliesEachChange(t *testing.T) {
+	t.Parallel()
 	_, w := talk(t)
 	w.click(".footer .mode input")
 	w.check("first")
@@ -101,6 +105,7 @@ func TestDirectModeAppliesEachChange(t *testing.T) {
 // the item that is gone, and says so.
 func TestTwoClientsEditAtOnce(t *testing.T) {
 	sample.Long(t)
+	t.Parallel()
 	s, w := talk(t)
 	w.check("first")
 	w.check("second")
@@ -123,6 +128,7 @@ func TestTwoClientsEditAtOnce(t *testing.T) {
 // TestPlanWaitsForTheTurn applies a plan when the running turn ends.
 func TestPlanWaitsForTheTurn(t *testing.T) {
 	sample.Long(t)
+	t.Parallel()
 	w := serve(t, t.TempDir(), "-c", "approval_policy=never", "-c", "sandbox_mode=danger-full-access").open(t)
 	w.start(t.TempDir())
 	w.send("first")
@@ -142,6 +148,7 @@ func TestPlanWaitsForTheTurn(t *testing.T) {
 // it and is shown beside the original.
 func TestItemIsReadAndReplaced(t *testing.T) {
 	sample.Long(t)
+	t.Parallel()
 	w := serve(t, t.TempDir()).open(t)
 	w.start(t.TempDir())
 	w.send("run: seq 1 200")
@@ -166,6 +173,7 @@ func TestItemIsReadAndReplaced(t *testing.T) {
 // TestEditsAreListedAndRevisited names the client of each edit, and goes to an earlier state and back.
 func TestEditsAreListedAndRevisited(t *testing.T) {
 	sample.Long(t)
+	t.Parallel()
 	_, w := talk(t)
 	w.click(".footer .mode input")
 	w.check("first")
@@ -189,6 +197,7 @@ func TestEditsAreListedAndRevisited(t *testing.T) {
 // TestMessagesAreFound shows the messages with a text, also in the folded part of the thread.
 func TestMessagesAreFound(t *testing.T) {
 	sample.Long(t)
+	t.Parallel()
 	_, w := talk(t)
 	w.menu("Edit the context", "Trim to the last turns")
 	w.see("dialog")
@@ -211,6 +220,7 @@ func TestMessagesAreFound(t *testing.T) {
 // and for one that is replaced: it has the whole text each time, not the beginning that the list shows.
 func TestReplaceEditsTheWholeText(t *testing.T) {
 	sample.Long(t)
+	t.Parallel()
 	w := serve(t, t.TempDir()).open(t)
 	w.start(t.TempDir())
 	w.send("run: seq 1 3000")
@@ -250,6 +260,7 @@ func TestReplaceEditsTheWholeText(t *testing.T) {
 // the composer gets all of it.
 func TestCutTextsAreNotSentAgain(t *testing.T) {
 	sample.Long(t)
+	t.Parallel()
 	w := serve(t, t.TempDir()).open(t)
 	w.start(t.TempDir())
 	eval[bool](w, `(() => {
@@ -274,6 +285,7 @@ func TestCutTextsAreNotSentAgain(t *testing.T) {
 // TestUndoAtATrimPointTakesNothingElseBack excludes an item after a trim. The button at the trim point undoes neither.
 func TestUndoAtATrimPointTakesNothingElseBack(t *testing.T) {
 	sample.Long(t)
+	t.Parallel()
 	_, w := talk(t)
 	w.menu("Edit the context", "Trim to the last turns")
 	w.see("dialog")

@@ -15,6 +15,7 @@ const findField = ".panel-find input"
 // items that have it as one edit.
 func TestFindInContextSearchesWholeTexts(t *testing.T) {
 	sample.Long(t)
+	t.Parallel()
 	w := serve(t, t.TempDir(), "-c", "approval_policy=never").open(t)
 	w.start(t.TempDir())
 	w.send("run: seq 1 300; echo the Needle; seq 301 400")
@@ -42,6 +43,7 @@ func TestFindInContextSearchesWholeTexts(t *testing.T) {
 // state. Enter shows their text, leads to the timeline and includes them again.
 func TestRemovedItemsAreFound(t *testing.T) {
 	sample.Long(t)
+	t.Parallel()
 	w := serve(t, t.TempDir(), "-c", "approval_policy=never", "-c", "sandbox_mode=danger-full-access").open(t)
 	w.start(t.TempDir())
 	w.send("run: echo the needle of the first turn")

@@ -9,6 +9,7 @@ import (
 // TestNoteIsWrittenAndRemoved writes a note in the details of an item. The list marks the item, a second client sees
 // the note, and an empty note removes it.
 func TestNoteIsWrittenAndRemoved(t *testing.T) {
+	t.Parallel()
 	s, w := talk(t)
 	w.focusItem("first")
 	w.press("\r")

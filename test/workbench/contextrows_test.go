@@ -44,6 +44,7 @@ func rowTexts(w *workbench) []string {
 // TestContextRowsSayWhatItemsAre shows the command with its first telling line, the file with its range, and the cause
 // of a failure. The terminal lists the same texts.
 func TestContextRowsSayWhatItemsAre(t *testing.T) {
+	t.Parallel()
 	w := worked(t)
 	rows := rowTexts(w)
 	for _, want := range []string{"Tool call: sed -n '1,2p' notes.txt", "Tool output: notes.txt:1-2 → the first line the second line",
@@ -62,6 +63,7 @@ func TestContextRowsSayWhatItemsAre(t *testing.T) {
 
 // TestContextListIsSorted sorts by turn, by price and by age, with the control and by a key, and again after a reload.
 func TestContextListIsSorted(t *testing.T) {
+	t.Parallel()
 	w := worked(t)
 	require.Contains(t, rowTexts(w)[0], "Turn 1")
 	w.choose(`select[aria-label="Sort the list"]`, "price")
@@ -88,6 +90,7 @@ func TestContextListIsSorted(t *testing.T) {
 
 // TestContextRowsUseTheWidth measures the rows in narrow and wide panels.
 func TestContextRowsUseTheWidth(t *testing.T) {
+	t.Parallel()
 	w := worked(t)
 	w.size(1400, 800, 1)
 	shown := map[int]int{}
@@ -121,6 +124,7 @@ func TestContextRowsUseTheWidth(t *testing.T) {
 // TestHalfAnswersSayThatTheyAreNotSent cuts answers by a message and by Stop. Their parts say that they are not sent,
 // and why. The rows of the list that are not sent have no tick.
 func TestHalfAnswersSayThatTheyAreNotSent(t *testing.T) {
+	t.Parallel()
 	deltas := make([]string, 3000)
 	for i := range deltas {
 		deltas[i] = fmt.Sprintf("word%d ", i)

@@ -40,6 +40,7 @@ var (
 // link and entry of a menu in the sources of the page. WORKBENCH_UPDATE=1 adds new controls, with a question mark as
 // their test. At most maxUntested of the controls have none.
 func TestEachControlOfThePageHasATest(t *testing.T) {
+	t.Parallel()
 	written, err := os.ReadFile(controlsFile)
 	require.NoError(t, err)
 	tests := map[string]string{}

@@ -20,6 +20,7 @@ func (w *workbench) submit() {
 // TestControlsOfContextItems uses the controls in the details of an item, in the list and on the map.
 func TestControlsOfContextItems(t *testing.T) {
 	sample.Long(t)
+	t.Parallel()
 	_, w := talk(t)
 	w.click(".footer .mode input")
 	w.focusItem("first")
@@ -61,6 +62,7 @@ func TestControlsOfContextItems(t *testing.T) {
 // TestControlsOfTheMap plans that the items of a rectangle are pinned, deleted and included.
 func TestControlsOfTheMap(t *testing.T) {
 	sample.Long(t)
+	t.Parallel()
 	_, w := talk(t)
 	w.clickText("Map")
 	w.drag(".map-box", 0.01, 0.01, 0.99, 0.99)
@@ -87,6 +89,7 @@ func TestControlsOfTheMap(t *testing.T) {
 // changes the turns that a compaction keeps. The edits then lead to their items.
 func TestControlsOfContextDialogs(t *testing.T) {
 	sample.Long(t)
+	t.Parallel()
 	_, w := talk(t)
 	w.menu("Edit the context", "Exclude a category")
 	w.clickIn("dialog label.option", "User")
@@ -128,6 +131,7 @@ func TestControlsOfContextDialogs(t *testing.T) {
 // TestFailedReadsAreTriedAgain fails to read the checkpoints and what was spent. A button reads them.
 func TestFailedReadsAreTriedAgain(t *testing.T) {
 	sample.Long(t)
+	t.Parallel()
 	_, w := talk(t)
 	const lost = `m.replace(/"threadId":"[^"]*"/, '"threadId":"00000000-0000-7000-8000-000000000000"')`
 	w.rewrite(`"thread/checkpoint/list"`, lost)
@@ -146,6 +150,7 @@ func TestFailedReadsAreTriedAgain(t *testing.T) {
 // TestControlsOfPastRequests shows changes alone, a whole text, and one part of a request.
 func TestControlsOfPastRequests(t *testing.T) {
 	sample.Long(t)
+	t.Parallel()
 	w := serve(t, t.TempDir(), "-c", "approval_policy=never", "-c", "sandbox_mode=danger-full-access").open(t)
 	w.start(t.TempDir())
 	w.send("run: seq 1 6000")

@@ -16,6 +16,7 @@ import (
 // hooks of the repository, and uses the buttons of the checkpoints.
 func TestControlsOfChangedFiles(t *testing.T) {
 	sample.Long(t)
+	t.Parallel()
 	dir := repository(t, map[string]string{"a.txt": "a\n"})
 	for _, c := range [][2]string{{"user.name", "a"}, {"user.email", "a@example.com"}} {
 		gitIn(t, dir, "config", c[0], c[1])
@@ -89,6 +90,7 @@ func TestControlsOfChangedFiles(t *testing.T) {
 // TestAllTerminalsAreStopped stops two commands at once.
 func TestAllTerminalsAreStopped(t *testing.T) {
 	sample.Long(t)
+	t.Parallel()
 	w := serveScript(t, background("go", "sleep 600"), background("go", "sleep 601"), object{"match": "go", "text": "Started."}).open(t)
 	w.start(t.TempDir())
 	w.send("go")
@@ -105,6 +107,7 @@ func TestAllTerminalsAreStopped(t *testing.T) {
 // TestControlsOfTheMemory shows the memories of all folders, opens the thread of one, and leads to the settings.
 func TestControlsOfTheMemory(t *testing.T) {
 	sample.Long(t)
+	t.Parallel()
 	w := serve(t, t.TempDir(), "-c", "memory.summarize_on_prune=true").open(t)
 	w.start(t.TempDir())
 	w.say("The endpoint listens on port 9137.")
@@ -132,6 +135,7 @@ func TestControlsOfTheMemory(t *testing.T) {
 // TestControlsOfManyItems compacts by the button of the warning, and lists all items of a long edit.
 func TestControlsOfManyItems(t *testing.T) {
 	sample.Long(t)
+	t.Parallel()
 	w := manyReports(t, "model_auto_compact_token_limit=19000")
 	w.clickIn(".limit-warning button", "Compact…")
 	w.closeDialog("Compact")
@@ -150,6 +154,7 @@ func TestControlsOfManyItems(t *testing.T) {
 // TestControlsOfARunInAFork changes what tools may do, takes a changed text back, and stops the run.
 func TestControlsOfARunInAFork(t *testing.T) {
 	sample.Long(t)
+	t.Parallel()
 	home := t.TempDir()
 	run := func(command string) []object {
 		return []object{{"name": "shell", "arguments": object{"command": command}}}

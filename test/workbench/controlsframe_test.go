@@ -30,6 +30,7 @@ func (w *workbench) command(label string) {
 // TestEachCommandOfThePaletteWorks runs each command that does not only show a tab.
 func TestEachCommandOfThePaletteWorks(t *testing.T) {
 	sample.Long(t)
+	t.Parallel()
 	_, w := talk(t)
 	for _, c := range [][2]string{
 		{"New thread…", "New thread"}, {"Settings…", "Settings"}, {"Keyboard shortcuts", "Keyboard shortcuts"},
@@ -67,6 +68,7 @@ func TestEachCommandOfThePaletteWorks(t *testing.T) {
 // TestControlsOfTheFrame closes notes, shows and hides the parts of the page, and connects again by a button.
 func TestControlsOfTheFrame(t *testing.T) {
 	sample.Long(t)
+	t.Parallel()
 	_, w := talk(t)
 	w.write("/contxt")
 	eval[bool](w, enter)
@@ -106,6 +108,7 @@ func TestControlsOfTheFrame(t *testing.T) {
 // message.
 func TestControlsOfThreads(t *testing.T) {
 	sample.Long(t)
+	t.Parallel()
 	_, w := talk(t)
 	w.await(`(() => {
 		const m = [...document.querySelectorAll(".message.user")].find((e) => e.textContent.includes("second"));
@@ -148,6 +151,7 @@ const dotPNG = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9Q
 // TestControlsOfTheComposer attaches an image and removes it, finds a model, and copies a message.
 func TestControlsOfTheComposer(t *testing.T) {
 	sample.Long(t)
+	t.Parallel()
 	_, w := talk(t)
 	data, err := base64.StdEncoding.DecodeString(dotPNG)
 	require.NoError(t, err)
@@ -174,6 +178,7 @@ func TestControlsOfTheComposer(t *testing.T) {
 // TestControlsOfANewThread browses below a folder, chooses a former folder, and asks for each command.
 func TestControlsOfANewThread(t *testing.T) {
 	sample.Long(t)
+	t.Parallel()
 	w := serve(t, t.TempDir()).open(t)
 	project := folder(t, "apples")
 	require.NoError(t, os.Mkdir(filepath.Join(project, "seeds"), 0o755))
@@ -195,6 +200,7 @@ func TestControlsOfANewThread(t *testing.T) {
 // TestControlsOfSettings changes a box and a text, and reads the diagnostics again.
 func TestControlsOfSettings(t *testing.T) {
 	sample.Long(t)
+	t.Parallel()
 	home := t.TempDir()
 	w := serve(t, home).open(t)
 	w.openSettings("Settings")
@@ -219,6 +225,7 @@ func TestControlsOfSettings(t *testing.T) {
 // TestControlsOfTheListOfThreads loads the threads behind the first fifty, and opens one that fails at first.
 func TestControlsOfTheListOfThreads(t *testing.T) {
 	sample.Long(t)
+	t.Parallel()
 	needChromium(t)
 	home := t.TempDir()
 	c := apptest.StartOffline(t, home, "-c", "compat.turn_completed_floor_ms=0")
@@ -244,6 +251,7 @@ func TestControlsOfTheListOfThreads(t *testing.T) {
 // TestLinksLeadOutWithoutAReferrer opens a link of a message in a tab of its own.
 func TestLinksLeadOutWithoutAReferrer(t *testing.T) {
 	sample.Long(t)
+	t.Parallel()
 	asked := make(chan http.Header, 9)
 	other := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/there" {
@@ -268,6 +276,7 @@ func TestLinksLeadOutWithoutAReferrer(t *testing.T) {
 // TestMessageIsSentAgainInAForkByChoice chooses the thread and then the fork.
 func TestMessageIsSentAgainInAForkByChoice(t *testing.T) {
 	sample.Long(t)
+	t.Parallel()
 	_, w := talk(t)
 	w.resend("second", "changed")
 	w.clickIn("dialog .option", "In this thread")

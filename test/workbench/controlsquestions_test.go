@@ -22,6 +22,7 @@ func (w *workbench) found(text string) {
 // TestControlsOfQuestionsOfTheModel chooses an answer, and writes one in words of the user.
 func TestControlsOfQuestionsOfTheModel(t *testing.T) {
 	sample.Long(t)
+	t.Parallel()
 	questions := object{"questions": []object{
 		{"id": "db", "header": "Store", "question": "Which store?", "options": []object{{"label": "Postgres", "description": "a server"}, {"label": "SQLite", "description": "a file"}}},
 		{"id": "name", "header": "Name", "question": "Which name?", "options": []object{{"label": "Left", "description": "l"}, {"label": "Right", "description": "r"}}}}}
@@ -43,6 +44,7 @@ func TestControlsOfQuestionsOfTheModel(t *testing.T) {
 // TestControlsOfQuestionsOfServers accepts, declines and cancels a question of an MCP server.
 func TestControlsOfQuestionsOfServers(t *testing.T) {
 	sample.Long(t)
+	t.Parallel()
 	program, err := apptest.MCPProgram()
 	if err != nil {
 		t.Fatal(err)
@@ -73,6 +75,7 @@ func TestControlsOfQuestionsOfServers(t *testing.T) {
 // TestCallOfAClientIsFailed fails the call of a tool of another client.
 func TestCallOfAClientIsFailed(t *testing.T) {
 	sample.Long(t)
+	t.Parallel()
 	needChromium(t)
 	home := t.TempDir()
 	c := apptest.StartOffline(t, home, "--web", "127.0.0.1:0", "-c", "model_providers.offline.script="+
@@ -93,6 +96,7 @@ func TestCallOfAClientIsFailed(t *testing.T) {
 // TestInboxIsRead marks two finished turns of other threads as read.
 func TestInboxIsRead(t *testing.T) {
 	sample.Long(t)
+	t.Parallel()
 	home := t.TempDir()
 	slow := []string{"a", "b", "c"}
 	w := serve(t, home, "-c", "model_providers.offline.script="+writeScript(t, home, object{"steps": []object{

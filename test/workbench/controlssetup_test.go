@@ -17,6 +17,7 @@ import (
 // TestControlsOfModelServers looks again when a server has started, and uses its second model.
 func TestControlsOfModelServers(t *testing.T) {
 	sample.Long(t)
+	t.Parallel()
 	address := apptest.FreeAddress(t)
 	w := serveNew(t, t.TempDir(), func(cmd *exec.Cmd) { cmd.Env = append(cmd.Env, "OLLAMA_HOST="+address) })
 	w.clickIn(".welcome summary", "cannot be used yet")
@@ -45,6 +46,7 @@ func TestControlsOfModelServers(t *testing.T) {
 // TestTypedKeyIsRemoved removes a key that the page wrote.
 func TestTypedKeyIsRemoved(t *testing.T) {
 	sample.Long(t)
+	t.Parallel()
 	model := apptest.StartKeyedProvider(t, "a-secret-key-of-the-user")
 	w := serveNew(t, t.TempDir(), nil)
 	w.choose(`select[aria-label="Provider of the key"]`, "custom")
@@ -61,6 +63,7 @@ func TestTypedKeyIsRemoved(t *testing.T) {
 // TestAccountSignsInByTheLinkAndOut follows the link to the page of the account, and signs out.
 func TestAccountSignsInByTheLinkAndOut(t *testing.T) {
 	sample.Long(t)
+	t.Parallel()
 	issuer := apptest.StartIssuer(t)
 	w := serveNew(t, issuer.Home(t), func(cmd *exec.Cmd) { issuer.Env(cmd) })
 	w.clickText("Sign in with ChatGPT")

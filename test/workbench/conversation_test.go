@@ -12,6 +12,7 @@ import (
 
 // TestConversationIsShown starts a thread by keys, and shows messages, Markdown, commands and prices.
 func TestConversationIsShown(t *testing.T) {
+	t.Parallel()
 	w := serve(t, t.TempDir()).open(t)
 	w.start(t.TempDir())
 	w.send("Hello, **what** can you do?")
@@ -30,6 +31,7 @@ func TestConversationIsShown(t *testing.T) {
 
 // TestConversationSurvivesAReload shows the same conversation, the draft and the plan after a reload.
 func TestConversationSurvivesAReload(t *testing.T) {
+	t.Parallel()
 	w := serve(t, t.TempDir()).open(t)
 	w.start(t.TempDir())
 	w.send("first")
@@ -48,6 +50,7 @@ func TestConversationSurvivesAReload(t *testing.T) {
 // TestComposerCompletes offers files, commands and skills for the word at the caret.
 func TestComposerCompletes(t *testing.T) {
 	sample.Long(t)
+	t.Parallel()
 	home, folder := t.TempDir(), t.TempDir()
 	require.NoError(t, os.WriteFile(filepath.Join(folder, "parser.go"), nil, 0o600))
 	skill := filepath.Join(home, "skills", "tidy")
@@ -71,6 +74,7 @@ func TestComposerCompletes(t *testing.T) {
 
 // TestComposerRunsSlashCommands executes /clear instead of sending it to the model.
 func TestComposerRunsSlashCommands(t *testing.T) {
+	t.Parallel()
 	w := serve(t, t.TempDir()).open(t)
 	w.start(t.TempDir())
 	w.send("first")
@@ -84,6 +88,7 @@ func TestComposerRunsSlashCommands(t *testing.T) {
 
 // TestTurnIsSteeredAndStopped sends a message into a running turn, and interrupts it by a key.
 func TestTurnIsSteeredAndStopped(t *testing.T) {
+	t.Parallel()
 	w := serve(t, t.TempDir(), "-c", "approval_policy=never", "-c", "sandbox_mode=danger-full-access").open(t)
 	w.start(t.TempDir())
 	w.send("run: sleep 600")
@@ -100,6 +105,7 @@ func TestTurnIsSteeredAndStopped(t *testing.T) {
 // TestMessageForATurnThatHasJustEndedStartsTheNext delays the request to steer until its turn has ended.
 func TestMessageForATurnThatHasJustEndedStartsTheNext(t *testing.T) {
 	sample.Long(t)
+	t.Parallel()
 	home := t.TempDir()
 	w := serve(t, home, "-c", "model_providers.offline.script="+writeScript(t, home, map[string]any{"steps": []any{
 		map[string]any{"deltas": []string{"One ", "moment. ", "Done."}, "gapMs": 300}, map[string]any{"text": "Second answer."},

@@ -26,6 +26,7 @@ const mounted = `[".timeline .row", ".context-list .row"].map((s) => document.qu
 // any time.
 func TestLongThreadsMountFewRows(t *testing.T) {
 	sample.Long(t)
+	t.Parallel()
 	w := openLongThread(t, 2000)
 	w.seeText(".message", "1999 All")
 	check := func(where string) {
@@ -58,6 +59,7 @@ func TestLongThreadsMountFewRows(t *testing.T) {
 // TestOlderPagesDoNotMoveTheText loads older pages while the user reads. What is in view stays in place.
 func TestOlderPagesDoNotMoveTheText(t *testing.T) {
 	sample.Long(t)
+	t.Parallel()
 	w := openLongThread(t, 400)
 	w.seeText(".message", "399 All")
 	for range 3 {
@@ -113,6 +115,7 @@ func TestStreamingLaysOutOnceAFrame(t *testing.T) {
 // and of event listeners are those of the beginning.
 func TestSwitchingThreadsLeavesNothingBehind(t *testing.T) {
 	sample.Long(t)
+	t.Parallel()
 	w := serve(t, t.TempDir()).open(t)
 	folder := t.TempDir()
 	for _, name := range []string{"one", "two"} {

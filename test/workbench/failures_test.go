@@ -12,6 +12,7 @@ import (
 // TestDialogShowsTheErrorOfItsRequest starts a thread in a folder that does not exist. The error is in the
 // dialog, and is gone once the request succeeds.
 func TestDialogShowsTheErrorOfItsRequest(t *testing.T) {
+	t.Parallel()
 	w := serve(t, t.TempDir()).open(t)
 	w.clickText("New thread")
 	w.fill("dialog input", filepath.Join(t.TempDir(), "missing"))
@@ -30,6 +31,7 @@ func TestDialogShowsTheErrorOfItsRequest(t *testing.T) {
 // page says why.
 func TestFailedTurnIsShownOnce(t *testing.T) {
 	sample.Long(t)
+	t.Parallel()
 	home := t.TempDir()
 	w := serve(t, home, "-c", "model_providers.offline.script="+writeScript(t, home, map[string]any{"steps": []any{
 		map[string]any{"error": map[string]any{"status": 400, "message": "no such model"}},
@@ -50,6 +52,7 @@ func TestFailedTurnIsShownOnce(t *testing.T) {
 // question. Nothing is outside of the page.
 func TestNarrowPageFitsWithAnOpenQuestion(t *testing.T) {
 	sample.Long(t)
+	t.Parallel()
 	_, w, _ := ask(t)
 	w.size(390, 844, 1)
 	w.click(`header button[aria-label="Threads"]`)

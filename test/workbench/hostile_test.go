@@ -18,6 +18,7 @@ import (
 // hosts, the Content-Security-Policy blocks nothing, and links lead to http or https only.
 func TestHostileTextIsShownAsText(t *testing.T) {
 	sample.Long(t)
+	t.Parallel()
 	needChromium(t)
 	home, payloads := t.TempDir(), hostilePayloads(t)
 	converse(t, home, payloads)

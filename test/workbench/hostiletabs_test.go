@@ -19,6 +19,7 @@ import (
 // and the settings show them as text.
 func TestHostileTextInTabsIsShownAsText(t *testing.T) {
 	sample.Long(t)
+	t.Parallel()
 	needChromium(t)
 	home, payloads, dir := t.TempDir(), hostilePayloads(t), repository(t, map[string]string{"a.txt": "a\n"})
 	configuration := fmt.Sprintf("developer_instructions = %s\n[memory]\nsummarize_on_prune = true\ninject = true\n"+

@@ -17,6 +17,7 @@ var streaming = flag.Duration("stream", 0, "stream for this time, and print the 
 // TestHeapOfStreaming streams turn after turn, each of 1,800 deltas with Markdown in half a minute, and
 // prints the heap after each. The budget is 120 MB after an hour.
 func TestHeapOfStreaming(t *testing.T) {
+	t.Parallel()
 	if *streaming == 0 {
 		t.Skip("make bench-hour runs it")
 	}

@@ -19,6 +19,7 @@ func (w *workbench) openPrompts() {
 // a message was added, and the output of a command is excluded.
 func TestPromptsOfRequestsAreComparedWithNow(t *testing.T) {
 	sample.Long(t)
+	t.Parallel()
 	w := serve(t, t.TempDir(), "-c", "approval_policy=never", "-c", "sandbox_mode=danger-full-access").open(t)
 	w.start(t.TempDir())
 	w.send("run: echo one story")

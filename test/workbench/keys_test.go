@@ -22,6 +22,7 @@ type keyTest struct {
 // fails.
 func TestEachKeyOfTheHelpWorks(t *testing.T) {
 	sample.Long(t)
+	t.Parallel()
 	shell := func(name string) []object {
 		return []object{{"match": name, "toolCalls": []object{{"name": "shell", "arguments": object{"command": "echo a > " + name}}}},
 			{"match": name, "text": "End of " + name + "."}}

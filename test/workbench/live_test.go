@@ -16,6 +16,7 @@ import (
 // says what it lost.
 func TestPagesCommandsAndClientsEditTogether(t *testing.T) {
 	sample.Long(t)
+	t.Parallel()
 	needChromium(t)
 	home := t.TempDir()
 	c := apptest.StartOffline(t, home, "--web", "127.0.0.1:0")

@@ -33,6 +33,7 @@ func servedBy(t *testing.T, p *apptest.Provider) *server {
 // TestContextFollowsATurn shows the items of the first turn of a thread, and their tokens in the gauge and in the map,
 // while the turn runs: after a command, and before the answer.
 func TestContextFollowsATurn(t *testing.T) {
+	t.Parallel()
 	proceed := make(chan struct{})
 	p := apptest.NewProvider(t, apptest.ShellAnswer("call_1", "seq 100"), halfAnswer("Half an ", "answer.", proceed))
 	w := servedBy(t, p).open(t)
@@ -53,6 +54,7 @@ func TestContextFollowsATurn(t *testing.T) {
 
 // TestReloadKeepsAHalfAnswer reloads the page while an answer streams. The first half is there, and the second follows.
 func TestReloadKeepsAHalfAnswer(t *testing.T) {
+	t.Parallel()
 	proceed := make(chan struct{})
 	p := apptest.NewProvider(t, halfAnswer("First half, ", "second half.", proceed))
 	w := servedBy(t, p).open(t)
@@ -70,6 +72,7 @@ func TestReloadKeepsAHalfAnswer(t *testing.T) {
 // TestReloadKeepsTheOutputOfARunningCommand reloads the page while commands of the model and of the user run. Their
 // outputs so far are there, and the rest follows.
 func TestReloadKeepsTheOutputOfARunningCommand(t *testing.T) {
+	t.Parallel()
 	folder := t.TempDir()
 	until := func(file string) string {
 		return fmt.Sprintf("echo one; until [ -e %s ]; do sleep 0.05; done; echo two", file)

@@ -26,6 +26,7 @@ func openLongThread(t *testing.T, turns int) *workbench {
 // later messages, and a key leads back to the end.
 func TestSearchGoesFarBack(t *testing.T) {
 	sample.Long(t)
+	t.Parallel()
 	w := openLongThread(t, 999)
 	w.press("f", control)
 	w.fill(".find input", "123 All")
@@ -45,6 +46,7 @@ const seen = `[...document.querySelectorAll(".message")].some((e) => e.textConte
 // TestLongTextsAreReadOnDemand shows the end of a long output, and all of it after a click.
 func TestLongTextsAreReadOnDemand(t *testing.T) {
 	sample.Long(t)
+	t.Parallel()
 	w := serve(t, t.TempDir()).open(t)
 	w.start(t.TempDir())
 	w.send("run: seq 1 9000")

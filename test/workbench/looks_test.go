@@ -38,6 +38,7 @@ func documented() []string {
 // writes, before you commit them. WORKBENCH_PICTURES=FOLDER writes the pictures of the documentation.
 func TestLooks(t *testing.T) {
 	sample.Long(t)
+	t.Parallel()
 	w := serve(t, prepare(t).Path).open(t)
 	w.see(".thread-row")
 	w.look("start")
@@ -142,6 +143,7 @@ func TestLooks(t *testing.T) {
 // TestLooksOfTabs opens the tabs beside the context.
 func TestLooksOfTabs(t *testing.T) {
 	sample.Long(t)
+	t.Parallel()
 	w := serve(t, prepare(t).Path).open(t)
 	w.see(".thread-row")
 	w.show("Slugs lose umlauts")

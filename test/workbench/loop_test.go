@@ -31,6 +31,7 @@ func planStep(match, statuses string) object {
 // TestPlanIsAPinnedChecklist shows the steps of the agent's plan above the message field, also after a reload, in
 // the turn and after it. The next turn without a plan removes it, and a plan that is done leaves with its turn.
 func TestPlanIsAPinnedChecklist(t *testing.T) {
+	t.Parallel()
 	w := serveScript(t, planStep("first", "cip"), toolStep("first", "shell", object{"command": "touch started; while [ ! -e go ]; do sleep 0.05; done"}),
 		object{"match": "first", "text": "Half."}, object{"match": "second", "text": "No plan."},
 		planStep("third", "ip"), planStep("third", "cc"), object{"match": "third", "text": "All done."}).open(t)
@@ -68,6 +69,7 @@ func TestPlanIsAPinnedChecklist(t *testing.T) {
 
 // TestThinkingShowsALifeSign counts the time and the streamed tokens while the model reasons.
 func TestThinkingShowsALifeSign(t *testing.T) {
+	t.Parallel()
 	w := serveScript(t, object{"match": "go", "delayMs": 2500, "reasoning": "All work and no play makes a dull page. ", "deltas": []string{"One ", "two."}, "gapMs": 1200}).open(t)
 	w.start(t.TempDir())
 	w.send("go")
@@ -84,6 +86,7 @@ func TestThinkingShowsALifeSign(t *testing.T) {
 // failed has a button that asks the model again, with the message and the work of the turn.
 func TestRetriesAndFailuresGoOn(t *testing.T) {
 	sample.Long(t)
+	t.Parallel()
 	home := t.TempDir()
 	script := writeScript(t, home, object{"steps": []object{
 		{"match": "limit", "error": object{"status": 429, "message": "slow <i>down</i>", "retryAfterMs": 4000}, "text": "At last."},
@@ -116,6 +119,7 @@ func TestRetriesAndFailuresGoOn(t *testing.T) {
 // TestOutputFollowsItsEndAndOpensToFullSize scrolls with a running command unless the user has scrolled up, and
 // opens the whole output in a dialog. Addresses are links, hostile ones are not.
 func TestOutputFollowsItsEndAndOpensToFullSize(t *testing.T) {
+	t.Parallel()
 	command := "seq 1 200; echo \"see https://example.com/a?b=1. and javascript:alert(1)\"; touch ready; " +
 		"while [ ! -e go ]; do sleep 0.05; done; seq 201 400; while [ ! -e end ]; do sleep 0.05; done; echo last"
 	w := serveScript(t, toolStep("go", "shell", object{"command": command}),
@@ -148,6 +152,7 @@ func TestOutputFollowsItsEndAndOpensToFullSize(t *testing.T) {
 // TestPathsOpen opens a path in the changes of the thread, or else read-only at its line. Paths that lead out of
 // the folder of the thread are not opened.
 func TestPathsOpen(t *testing.T) {
+	t.Parallel()
 	dir := repository(t, map[string]string{"src/main.go": "package main\n\nfunc main() {}\n", "README.md": "one\ntwo\n<b>three</b>\n"})
 	w := serveScript(t, patch("go", "*** Update File: src/main.go\n@@\n-func main() {}\n+func main() { run() }\n"), object{"match": "go",
 		"text": "See `src/main.go:3`, [the text](README.md#L3), `/etc/passwd`, `fmt.Println`, `../secret.txt` and [bad](javascript:alert(1))."}).open(t)
@@ -173,6 +178,7 @@ func TestPathsOpen(t *testing.T) {
 
 // TestJumpToTheNewest counts the items that came while the user looked at earlier ones.
 func TestJumpToTheNewest(t *testing.T) {
+	t.Parallel()
 	slow := "seq 1 60; while [ ! -e go ]; do sleep 0.05; done; rm go"
 	w := serveScript(t, toolStep("one", "shell", object{"command": "seq 1 60"}), object{"match": "one", "text": strings.Repeat("A line.\n\n", 60)},
 		toolStep("two", "shell", object{"command": slow}), object{"match": "two", "text": "Here."}).open(t)
@@ -199,6 +205,7 @@ func TestJumpToTheNewest(t *testing.T) {
 // TestFilesAreDropped attaches an image, adds the path of a file of the folder, and says that another one is only a
 // name.
 func TestFilesAreDropped(t *testing.T) {
+	t.Parallel()
 	dir := repository(t, map[string]string{"src/main.go": "package main\n", "a/same.txt": "", "b/same.txt": ""})
 	w := serve(t, t.TempDir()).open(t)
 	w.start(dir)

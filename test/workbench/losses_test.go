@@ -37,6 +37,7 @@ func losingSummary(t *testing.T) *workbench {
 // items, and in the conversation afterwards, where a fact leads to its compacted item. They outlive a reload.
 func TestLossesOfACompactionAreShown(t *testing.T) {
 	sample.Long(t)
+	t.Parallel()
 	w := losingSummary(t)
 	w.seeText(".draft-losses h4", "Rules of yours that were added to the summary")
 	w.await(`document.querySelector(".draft-part textarea").value.includes("- Never touch the lexer.")`)
@@ -72,6 +73,7 @@ func TestLossesOfACompactionAreShown(t *testing.T) {
 // TestAddedRulesAreShownInTheConversation commits a draft as it is. The report is kept until the thread is deleted.
 func TestAddedRulesAreShownInTheConversation(t *testing.T) {
 	sample.Long(t)
+	t.Parallel()
 	w := losingSummary(t)
 	w.clickIn(".dialog-buttons button", "Compact")
 	w.gone("dialog")
@@ -95,6 +97,7 @@ func TestAddedRulesAreShownInTheConversation(t *testing.T) {
 // command, which leads to the item of the list.
 func TestShortenedOutputsAreReported(t *testing.T) {
 	sample.Long(t)
+	t.Parallel()
 	home := t.TempDir()
 	script := map[string]any{"steps": []any{
 		map[string]any{"toolCalls": []any{map[string]any{"name": "shell", "arguments": map[string]any{

@@ -9,6 +9,7 @@ import (
 // TestMapSelectsAndPlans selects items on the map by a rectangle, and excludes them by the same plan as
 // the list.
 func TestMapSelectsAndPlans(t *testing.T) {
+	t.Parallel()
 	_, w := talk(t)
 	w.clickText("Map")
 	w.drag(".map-box", 0.01, 0.01, 0.99, 0.99)

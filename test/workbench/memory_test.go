@@ -11,6 +11,7 @@ import (
 // TestMemoryIsListedRecalledAndForgotten keeps a summary of a trimmed turn. A later question recalls it, and
 // the page states for which words. The memory is found by a search, and forgotten, also after a reload.
 func TestMemoryIsListedRecalledAndForgotten(t *testing.T) {
+	t.Parallel()
 	w := serve(t, t.TempDir(), "-c", "memory.summarize_on_prune=true", "-c", "memory.inject=true").open(t)
 	w.start(t.TempDir())
 	w.press("5", alt)
@@ -62,6 +63,7 @@ func TestMemoryIsListedRecalledAndForgotten(t *testing.T) {
 // TestMemoryIsOffByDefault states that the memory is off and where to turn it on.
 func TestMemoryIsOffByDefault(t *testing.T) {
 	sample.Long(t)
+	t.Parallel()
 	w := serve(t, t.TempDir()).open(t)
 	w.start(t.TempDir())
 	w.press("5", alt)

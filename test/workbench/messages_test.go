@@ -9,6 +9,7 @@ import (
 // TestSlashWordsAreCommandsOrRefused shows what /context returns, refuses a word that is no command, and sends
 // paths and what begins with a space.
 func TestSlashWordsAreCommandsOrRefused(t *testing.T) {
+	t.Parallel()
 	w := serve(t, t.TempDir()).open(t)
 	w.start(t.TempDir())
 	w.send("hello")
@@ -38,6 +39,7 @@ const enter = `(document.querySelector(".composer textarea").dispatchEvent(
 // TestControlsShowTheirValueAfterSending has the policy and the mode of the turn in the controls, also for the next
 // turn.
 func TestControlsShowTheirValueAfterSending(t *testing.T) {
+	t.Parallel()
 	w := serve(t, t.TempDir(), "-c", "approval_policy=untrusted").open(t)
 	w.start(t.TempDir())
 	policy := `select[aria-label="Approval policy of the next turn"]`

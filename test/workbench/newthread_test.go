@@ -12,6 +12,7 @@ import (
 // TestNewThreadAsksForTrust completes the path of a folder with settings of its own, and asks whether the user trusts
 // it before a thread starts there.
 func TestNewThreadAsksForTrust(t *testing.T) {
+	t.Parallel()
 	home := t.TempDir() // also the home of the server's user
 	project := filepath.Join(home, "code", "parser")
 	require.NoError(t, os.MkdirAll(filepath.Join(project, ".codex"), 0o755))

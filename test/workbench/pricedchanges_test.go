@@ -18,6 +18,7 @@ const gaugeTokens = `Number(document.querySelector(".gauge strong").textContent.
 // TestTrimShowsItsPriceBefore changes the price with the turns to keep and with the summary. The trim then makes
 // the next request as long as its price said.
 func TestTrimShowsItsPriceBefore(t *testing.T) {
+	t.Parallel()
 	_, w := talk(t)
 	w.menu("Edit the context", "Trim to the last turns")
 	w.seeText("dialog .price", "→")
@@ -41,6 +42,7 @@ func TestTrimShowsItsPriceBefore(t *testing.T) {
 // the model is not known.
 func TestCompactionShowsItsPriceBefore(t *testing.T) {
 	sample.Long(t)
+	t.Parallel()
 	s := serve(t, t.TempDir(), "-c", "approval_policy=never", "-c", "sandbox_mode=danger-full-access")
 	w := s.open(t)
 	w.start(t.TempDir())
@@ -69,6 +71,7 @@ func TestCompactionShowsItsPriceBefore(t *testing.T) {
 // TestEditsNameTheirItemsAndUndoShowsItsPrice names an edit of one item by the item, lists the items of an edit of
 // two, and shows the price of an undo and of each state before a click.
 func TestEditsNameTheirItemsAndUndoShowsItsPrice(t *testing.T) {
+	t.Parallel()
 	_, w := talk(t)
 	before := eval[float64](w, gaugeTokens)
 	w.click(".footer .mode input")

@@ -25,6 +25,7 @@ func ask(t *testing.T) (s *server, w *workbench, folder string) {
 // TestQuestionIgnoresEarlyInput rejects a click and a key right after the question appears, and takes
 // a key later. No button has the focus.
 func TestQuestionIgnoresEarlyInput(t *testing.T) {
+	t.Parallel()
 	_, w, folder := ask(t)
 	require.False(t, eval[bool](w, `document.activeElement.closest(".question") !== null`))
 	w.press("q", alt)
@@ -43,6 +44,7 @@ func TestQuestionIgnoresEarlyInput(t *testing.T) {
 // one tab removes the question from the other.
 func TestQuestionSurvivesReloadAndSecondTab(t *testing.T) {
 	sample.Long(t)
+	t.Parallel()
 	s, w, folder := ask(t)
 	w.reload()
 	w.seeText(".question-command", "echo yes > answer.txt")
@@ -60,6 +62,7 @@ func TestQuestionSurvivesReloadAndSecondTab(t *testing.T) {
 
 // TestQuestionStaysWhenItIsPostponed collapses the card; nothing is answered, and it opens again.
 func TestQuestionStaysWhenItIsPostponed(t *testing.T) {
+	t.Parallel()
 	_, w, _ := ask(t)
 	w.clickText("Later")
 	w.see(".question.later")
@@ -71,6 +74,7 @@ func TestQuestionStaysWhenItIsPostponed(t *testing.T) {
 
 // TestQuestionSurvivesADisconnect shows the question again when the network returns.
 func TestQuestionSurvivesADisconnect(t *testing.T) {
+	t.Parallel()
 	_, w, _ := ask(t)
 	w.offline(true)
 	w.seeText(".banner", "connection to the server is lost")
@@ -85,6 +89,7 @@ func TestQuestionSurvivesADisconnect(t *testing.T) {
 // TestInboxListsQuestionsOfAllThreads counts a question of a thread that is not open, and goes to it.
 func TestInboxListsQuestionsOfAllThreads(t *testing.T) {
 	sample.Long(t)
+	t.Parallel()
 	_, w, _ := ask(t)
 	w.start(t.TempDir())
 	w.gone(".question")

@@ -40,6 +40,7 @@ func rerunServer(t *testing.T) (*workbench, string) {
 // TestPastRequestRunsAgainInAForkWithEdits runs the second request of a turn again, with another output of the command.
 // Both answers stand side by side with tokens, money and time. The fork reads files only, and is kept and opened.
 func TestPastRequestRunsAgainInAForkWithEdits(t *testing.T) {
+	t.Parallel()
 	w, folder := rerunServer(t)
 	require.Equal(t, []string{"More. 1 request", "Tell the story. 2 requests"},
 		eval[[]string](w, `[...document.querySelectorAll(".prompt-turn")].map((e) => e.textContent)`))
@@ -85,6 +86,7 @@ func TestPastRequestRunsAgainInAForkWithEdits(t *testing.T) {
 
 // TestForkOfARunIsDeletedFromTheComparison leaves an item out, and deletes the fork. The thread is as it was.
 func TestForkOfARunIsDeletedFromTheComparison(t *testing.T) {
+	t.Parallel()
 	w, _ := rerunServer(t)
 	w.click(`.prompt-turns > li:first-child .prompt-point-name`)
 	w.clickIn(".prompt-head button", "Run again in a fork")

@@ -28,6 +28,7 @@ func (w *workbench) resend(message, text string) {
 // TestMessageIsEditedAndSentAgain sends an edited message in a fork, which has the turns before it, and in this
 // thread, where the turn and the later ones leave. The dialog names them first.
 func TestMessageIsEditedAndSentAgain(t *testing.T) {
+	t.Parallel()
 	w := serve(t, t.TempDir()).open(t)
 	w.start(t.TempDir())
 	for _, text := range []string{"first", "second", "third"} {
@@ -69,6 +70,7 @@ func (w *workbench) awaitMessages(texts ...string) {
 // TestCommentsOnLinesAreOneMessage writes comments by a click and by keys, changes and removes one, and sends the
 // others together with their places and lines.
 func TestCommentsOnLinesAreOneMessage(t *testing.T) {
+	t.Parallel()
 	w, _ := edited(t)
 	w.press("3", alt)
 	w.scope(":Whole thread")
@@ -113,6 +115,7 @@ func gitIn(t *testing.T, dir string, args ...string) string {
 // TestChangesAreCommitted commits chosen files with a message that the agent drafts, here and in a worktree of its
 // own. Names of files are no options or patterns, hooks do not run, and other changes stay.
 func TestChangesAreCommitted(t *testing.T) {
+	t.Parallel()
 	dir := repository(t, map[string]string{"a.txt": "a\n", "other.txt": "other\n"})
 	for _, c := range [][2]string{{"user.name", "a"}, {"user.email", "a@example.com"}} {
 		gitIn(t, dir, "config", c[0], c[1])

@@ -50,6 +50,7 @@ func (w *workbench) rewindTo(message string) {
 // them back.
 func TestRewindInALongThreadRemovesTheChosenTurns(t *testing.T) {
 	sample.Long(t)
+	t.Parallel()
 	c, thread, w := openWithClient(t, 2500)
 	all := turnsOf(c, thread) // "hello" is before turn 0
 	w.press("f", control)
@@ -82,6 +83,7 @@ func TestRewindInALongThreadRemovesTheChosenTurns(t *testing.T) {
 // that another client adds meanwhile stays.
 func TestRewindListsTurnsOfTheServer(t *testing.T) {
 	sample.Long(t)
+	t.Parallel()
 	c, thread, w := openWithClient(t, 40)
 	c.Call("thread/compact/start", apptest.Object{"threadId": thread, "strategy": "local"})
 	c.UntilMethod("turn/completed")
@@ -118,6 +120,7 @@ func TestRewindListsTurnsOfTheServer(t *testing.T) {
 // TestRevertOfTheConversationIsUndone reverts files and conversation to a checkpoint, and undoes the second part.
 func TestRevertOfTheConversationIsUndone(t *testing.T) {
 	sample.Long(t)
+	t.Parallel()
 	w, _ := edited(t)
 	w.press("4", alt)
 	w.openRevert("second")

@@ -21,6 +21,7 @@ func (w *workbench) openSettings(view string) {
 // TestSettingsAreWrittenAndKept writes a value to the file, shows its source, and has it after a reload. A
 // comment in the file stays.
 func TestSettingsAreWrittenAndKept(t *testing.T) {
+	t.Parallel()
 	home := t.TempDir()
 	file := filepath.Join(home, "config.toml")
 	require.NoError(t, os.WriteFile(file, []byte("# mine\nmodel_reasoning_effort = \"low\"\n"), 0o600))
@@ -53,6 +54,7 @@ func TestSettingsAreWrittenAndKept(t *testing.T) {
 // overrides it.
 func TestRejectedSettingsShowTheReason(t *testing.T) {
 	sample.Long(t)
+	t.Parallel()
 	home := t.TempDir()
 	w := serve(t, home, "-c", "approval_policy=never").open(t)
 	w.openSettings("Settings")
@@ -79,6 +81,7 @@ func TestRejectedSettingsShowTheReason(t *testing.T) {
 // reason, and the state of the server.
 func TestMcpServersAndDiagnosticsAreShown(t *testing.T) {
 	sample.Long(t)
+	t.Parallel()
 	program, err := apptest.MCPProgram()
 	require.NoError(t, err)
 	w := serve(t, t.TempDir(), "-c", `mcp_servers.broken.command="/does/not/exist"`, "-c", "mcp_servers.docs.command="+program).open(t)

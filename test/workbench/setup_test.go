@@ -50,6 +50,7 @@ func (w *workbench) firstAnswer(text string) {
 
 // TestFirstAnswerOfALocalModel needs three clicks from an empty home: use the model, a new thread, start.
 func TestFirstAnswerOfALocalModel(t *testing.T) {
+	t.Parallel()
 	model := apptest.StartKeyedProvider(t, "") // needs no key
 	home := t.TempDir()
 	w := serveNew(t, home, func(cmd *exec.Cmd) { cmd.Env = append(cmd.Env, "OLLAMA_HOST="+model.URL) })
@@ -73,6 +74,7 @@ func TestFirstAnswerOfALocalModel(t *testing.T) {
 // TestFirstAnswerWithATypedKey writes the address of a provider that the server does not know, and its key into the
 // file for keys.
 func TestFirstAnswerWithATypedKey(t *testing.T) {
+	t.Parallel()
 	model := apptest.StartKeyedProvider(t, "a-secret-key-of-the-user")
 	home := t.TempDir()
 	w := serveNew(t, home, nil)
@@ -90,6 +92,7 @@ func TestFirstAnswerWithATypedKey(t *testing.T) {
 
 // TestFirstAnswerWithAKeyOfTheEnvironment uses the key of another provider than the one of new threads.
 func TestFirstAnswerWithAKeyOfTheEnvironment(t *testing.T) {
+	t.Parallel()
 	model := apptest.StartKeyedProvider(t, "from-the-environment")
 	home := t.TempDir()
 	apptest.WriteConfig(t, home, model.Table("mine", `env_key = "MY_MODEL_KEY"`))
@@ -102,6 +105,7 @@ func TestFirstAnswerWithAKeyOfTheEnvironment(t *testing.T) {
 
 // TestFirstAnswerOfTheDemo needs neither a model nor a key.
 func TestFirstAnswerOfTheDemo(t *testing.T) {
+	t.Parallel()
 	w := serveNew(t, t.TempDir(), nil)
 	w.clickText("Use the demo")
 	w.seeText(".offer-used", "New threads use it")
@@ -110,6 +114,7 @@ func TestFirstAnswerOfTheDemo(t *testing.T) {
 
 // TestSignedInUserNeedsNoSetup uses the login of the reference implementation.
 func TestSignedInUserNeedsNoSetup(t *testing.T) {
+	t.Parallel()
 	issuer := apptest.StartIssuer(t)
 	home := issuer.Home(t)
 	issuer.SignIn(t, home, nil)
@@ -127,6 +132,7 @@ func TestSignedInUserNeedsNoSetup(t *testing.T) {
 
 // TestFirstAnswerOfAnAccount signs in with a browser, and leaves the page open meanwhile.
 func TestFirstAnswerOfAnAccount(t *testing.T) {
+	t.Parallel()
 	issuer := apptest.StartIssuer(t)
 	issuer.Pending = 1000 // the code is not entered
 	w := serveNew(t, issuer.Home(t), func(cmd *exec.Cmd) { issuer.Env(cmd) })
@@ -146,6 +152,7 @@ func TestFirstAnswerOfAnAccount(t *testing.T) {
 
 // TestSetupSaysWhatFailed tests a model that is not there, and keeps the choice of the user as it is.
 func TestSetupSaysWhatFailed(t *testing.T) {
+	t.Parallel()
 	home := t.TempDir()
 	w := serveNew(t, home, nil)
 	w.seeText(".setup", "No model server answers")

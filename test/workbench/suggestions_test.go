@@ -63,6 +63,7 @@ func (w *workbench) openSuggestions() {
 // TestSuggestionIsExplainedPlannedAndApplied gets the suggestions of a notification, which mark their items.
 // A card explains its reason and price, plans its items in direct mode too, and is applied as one edit.
 func TestSuggestionIsExplainedPlannedAndApplied(t *testing.T) {
+	t.Parallel()
 	_, w := longReports(t, "suggest")
 	w.seeText(".context-item .badge.suggested", "not used later")
 	w.seeText(".segments.views button", "Suggestions2 found")
@@ -103,6 +104,7 @@ func TestSuggestionIsExplainedPlannedAndApplied(t *testing.T) {
 // the focus, in the list and in the conversation.
 func TestCardsOfSuggestionsHighlightTheirItems(t *testing.T) {
 	sample.Long(t)
+	t.Parallel()
 	_, w := longReports(t, "off")
 	require.Zero(t, w.count(".context-item .badge.suggested"))
 	w.openSuggestions()
@@ -124,6 +126,7 @@ func TestCardsOfSuggestionsHighlightTheirItems(t *testing.T) {
 // them together.
 func TestGoalOfSuggestionsIsCheckedAndAppliedAsOneEdit(t *testing.T) {
 	sample.Long(t)
+	t.Parallel()
 	_, w := longReports(t, "off")
 	w.openSuggestions()
 	w.fill(".suggest-goal input", "5")
@@ -146,6 +149,7 @@ func TestGoalOfSuggestionsIsCheckedAndAppliedAsOneEdit(t *testing.T) {
 // TestGoalInTokensIsTheSizeOfTheNextRequest changes the unit of a goal. Its number follows.
 func TestGoalInTokensIsTheSizeOfTheNextRequest(t *testing.T) {
 	sample.Long(t)
+	t.Parallel()
 	_, w := longReports(t, "off")
 	w.openSuggestions()
 	w.fill(".suggest-goal input", "5")
@@ -168,6 +172,7 @@ func TestGoalInTokensIsTheSizeOfTheNextRequest(t *testing.T) {
 // them.
 func TestWhyFindsItemsThatAreNotInTheList(t *testing.T) {
 	sample.Long(t)
+	t.Parallel()
 	_, w := longReports(t, "off")
 	w.openSuggestions()
 	w.fill(findField, "echo ok")
@@ -218,6 +223,7 @@ func (w *workbench) rewrite(text, expression string) {
 // applied, and the new one is applied.
 func TestSuggestionOfAnOldContextIsRenewed(t *testing.T) {
 	sample.Long(t)
+	t.Parallel()
 	_, w := longReports(t, "off")
 	w.openSuggestions()
 	w.rewrite(`"context/apply"`, `m.replace(/"expectedRevision":\d+/, '"expectedRevision":7')`)
@@ -238,6 +244,7 @@ func TestSuggestionOfAnOldContextIsRenewed(t *testing.T) {
 // TestSuggestionsThatCannotBeReadAreTriedAgain shows the reason of the server, and a button.
 func TestSuggestionsThatCannotBeReadAreTriedAgain(t *testing.T) {
 	sample.Long(t)
+	t.Parallel()
 	_, w := longReports(t, "off")
 	w.rewrite(`"context/suggest"`, `m.replace(/"threadId":"[^"]*"/, '"threadId":"00000000-0000-7000-8000-000000000000"')`)
 	w.clickIn(".segments.views button", "Suggestions")
@@ -255,6 +262,7 @@ func TestSuggestionsThatCannotBeReadAreTriedAgain(t *testing.T) {
 // searches. Tab leads to the reason of the first card.
 func TestSuggestionsAreSearchedWithTheKeyboard(t *testing.T) {
 	sample.Long(t)
+	t.Parallel()
 	_, w := longReports(t, "off")
 	w.rewrite(`"context/suggest"`, `'{"jsonrpc":"2.0","method":"initialized"}'`) // the request is never answered
 	w.do(chromedp.Focus(chromedp.CSS(".suggest-toggle")))
@@ -282,6 +290,7 @@ func TestSuggestionsAreSearchedWithTheKeyboard(t *testing.T) {
 // TestNothingToSuggestIsSaid opens the suggestions of a short thread.
 func TestNothingToSuggestIsSaid(t *testing.T) {
 	sample.Long(t)
+	t.Parallel()
 	w := serve(t, t.TempDir()).open(t)
 	w.start(t.TempDir())
 	w.send("hello")
@@ -300,6 +309,7 @@ func TestNothingToSuggestIsSaid(t *testing.T) {
 // one.
 func TestManySuggestionsLeaveTheListVisible(t *testing.T) {
 	sample.Long(t)
+	t.Parallel()
 	w := manyReports(t)
 	w.clickIn(".segments.views button", "Suggestions")
 	w.seeText(".suggest-card.group", "suggestions: ran again later")
@@ -353,6 +363,7 @@ func manyReports(t *testing.T, settings ...string) *workbench {
 // TestSuggestionsFollowTheContext shows new cards after an edit by another client.
 func TestSuggestionsFollowTheContext(t *testing.T) {
 	sample.Long(t)
+	t.Parallel()
 	s, w := longReports(t, "off")
 	w.openSuggestions()
 	second := s.openAgain(t)
@@ -368,6 +379,7 @@ func TestSuggestionsFollowTheContext(t *testing.T) {
 // TestEditsOfTheServerShowTheirReason lists an automatic edit with its reason.
 func TestEditsOfTheServerShowTheirReason(t *testing.T) {
 	sample.Long(t)
+	t.Parallel()
 	_, w := longReports(t, "auto", "model_providers.offline.cache_retention_secs=0")
 	w.seeText(".context-item .badge.off", "excluded")
 	w.press("2", alt)
@@ -379,6 +391,7 @@ func TestEditsOfTheServerShowTheirReason(t *testing.T) {
 // TestLooksOfSuggestions opens the cards with one reason, and compares the page on a wide and a narrow screen.
 func TestLooksOfSuggestions(t *testing.T) {
 	sample.Long(t)
+	t.Parallel()
 	_, w := longReports(t, "suggest")
 	w.openSuggestions()
 	w.clickIn(suggestCards+" button", "Why")
@@ -398,6 +411,7 @@ func TestLooksOfSuggestions(t *testing.T) {
 // TestSuggestionsAreCountedWhenAThreadIsOpened loads the page again in the mode that notifies of suggestions.
 func TestSuggestionsAreCountedWhenAThreadIsOpened(t *testing.T) {
 	sample.Long(t)
+	t.Parallel()
 	_, w := longReports(t, "suggest")
 	w.reload()
 	w.show("Print the report.")

@@ -17,6 +17,7 @@ func background(match, command string) object {
 // TestBackgroundTerminalsAreShownAndStopped shows the output of a background command as it grows, keeps
 // it over a reload, and stops it after a confirmation.
 func TestBackgroundTerminalsAreShownAndStopped(t *testing.T) {
+	t.Parallel()
 	w := serveScript(t, background("go", `echo ready; while sleep 0.2; do echo again; done`),
 		background("go", "sleep 600"), object{"match": "go", "text": "Started."}).open(t)
 	w.start(t.TempDir())
@@ -51,6 +52,7 @@ func TestBackgroundTerminalsAreShownAndStopped(t *testing.T) {
 // TestTerminalsAreReadOnlyWithoutAConnection shows the terminals while the connection is lost, and stops none.
 func TestTerminalsAreReadOnlyWithoutAConnection(t *testing.T) {
 	sample.Long(t)
+	t.Parallel()
 	w := serveScript(t, background("go", "echo ready; sleep 600"), object{"match": "go", "text": "Started."}).open(t)
 	w.start(t.TempDir())
 	w.send("go")

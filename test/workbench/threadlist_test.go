@@ -32,6 +32,7 @@ func (w *workbench) say(text string) {
 // TestThreadsAreGroupedByProject folds a project. It stays folded after a reload, and its threads come back.
 func TestThreadsAreGroupedByProject(t *testing.T) {
 	sample.Long(t)
+	t.Parallel()
 	w := serve(t, t.TempDir()).open(t)
 	w.start(folder(t, "apples"))
 	w.say("one")
@@ -63,6 +64,7 @@ func TestThreadsAreGroupedByProject(t *testing.T) {
 // TestForksAreBelowTheirOriginAndTitlesDiffer forks a thread twice. The newer thread of another title comes first.
 func TestForksAreBelowTheirOriginAndTitlesDiffer(t *testing.T) {
 	sample.Long(t)
+	t.Parallel()
 	w := serve(t, t.TempDir()).open(t)
 	home := folder(t, "pears")
 	w.start(home)
@@ -90,6 +92,7 @@ func TestForksAreBelowTheirOriginAndTitlesDiffer(t *testing.T) {
 // reload, until its thread is opened.
 func TestInboxListsTurnsThatEndedElsewhere(t *testing.T) {
 	sample.Long(t)
+	t.Parallel()
 	home := t.TempDir()
 	w := serve(t, home, "-c", "model_providers.offline.script="+writeScript(t, home, object{"steps": []any{
 		object{"deltas": []string{"a", "b"}, "gapMs": 1500},
@@ -114,6 +117,7 @@ func TestInboxListsTurnsThatEndedElsewhere(t *testing.T) {
 // restores them.
 func TestWidthsOfColumnsStay(t *testing.T) {
 	sample.Long(t)
+	t.Parallel()
 	_, w := talk(t)
 	width := func(selector string) int {
 		return eval[int](w, `Math.round(document.querySelector("`+selector+`").getBoundingClientRect().width)`)
@@ -142,6 +146,7 @@ func TestWidthsOfColumnsStay(t *testing.T) {
 // TestSideBarGivesListsHalfOfItsHeight has the size of an editor's side bar, and a thread with a long title.
 func TestSideBarGivesListsHalfOfItsHeight(t *testing.T) {
 	sample.Long(t)
+	t.Parallel()
 	w := serve(t, prepare(t).Path).open(t)
 	w.show("Slugs lose umlauts")
 	w.click(".thread-row.selected .menu button")

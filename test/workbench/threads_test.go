@@ -13,6 +13,7 @@ import (
 // TestThreadsAreManaged renames, forks, archives, unarchives and deletes a thread by its menu.
 func TestThreadsAreManaged(t *testing.T) {
 	sample.Long(t)
+	t.Parallel()
 	w := serve(t, t.TempDir()).open(t)
 	w.start(t.TempDir())
 	w.send("first")
@@ -52,6 +53,7 @@ func TestThreadsAreManaged(t *testing.T) {
 // server has ended.
 func TestLockedThreadIsReadOnly(t *testing.T) {
 	sample.Long(t)
+	t.Parallel()
 	home := t.TempDir()
 	other := apptest.StartOffline(t, home)
 	id := other.StartThread(apptest.Object{"cwd": t.TempDir()})
@@ -70,6 +72,7 @@ func TestLockedThreadIsReadOnly(t *testing.T) {
 
 // TestKeysReachEverything goes through the regions of the page, and through the timeline, by keys.
 func TestKeysReachEverything(t *testing.T) {
+	t.Parallel()
 	_, w := talk(t)
 	for _, region := range []string{".context-list", ".threads", ".timeline", ".composer"} {
 		w.press(kb.F6)

@@ -44,6 +44,7 @@ func readTour(t *testing.T) (steps []tourStep) {
 // TestTourOfTheDocumentation takes every step of the tour, with the names that the text gives.
 func TestTourOfTheDocumentation(t *testing.T) {
 	sample.Long(t)
+	t.Parallel()
 	w := serve(t, prepare(t).Path).open(t)
 	actions := tourActions()
 	for _, step := range readTour(t) {

@@ -11,6 +11,7 @@ import (
 // TestTurnSummaryHasTokensMoneyAndTime shows beside the composer what a turn adds and costs, while it runs and
 // after it, until the next turn starts. A reload does not lose it, and no live region has its clock.
 func TestTurnSummaryHasTokensMoneyAndTime(t *testing.T) {
+	t.Parallel()
 	home := t.TempDir()
 	script := map[string]any{"steps": []any{
 		map[string]any{"usage": map[string]any{"input": 2000, "output": 50}, "toolCalls": []any{
@@ -49,6 +50,7 @@ func TestTurnSummaryHasTokensMoneyAndTime(t *testing.T) {
 // stale outputs as one edit whose price it showed. One undo takes that back. A dismissed warning stays away.
 func TestWarningBeforeTheLimitDropsStaleOutputs(t *testing.T) {
 	sample.Long(t)
+	t.Parallel()
 	w := manyReports(t, "model_auto_compact_token_limit=19000")
 	w.seeText(".limit-warning", "of the limit. Above 19,000 tokens the server compacts the context.")
 	w.seeText(".limit-warning button", "Drop the five biggest stale outputs")

@@ -13,6 +13,7 @@ import (
 
 // TestModules runs the tests of web/test that need a page. Package web runs the others.
 func TestModules(t *testing.T) {
+	t.Parallel()
 	ctx, cancel := chromedp.NewContext(needChromium(t))
 	t.Cleanup(cancel)
 	script, err := build.Tests(apptest.Root("web"), "page.ts")

@@ -19,6 +19,7 @@ func (w *workbench) openEdits() {
 // edit is marked, has its reason, and is undone by its button.
 func TestUsageShowsWhatWasSpentAndSaved(t *testing.T) {
 	sample.Long(t)
+	t.Parallel()
 	_, w := longReports(t, "auto", "model_providers.offline.cache_retention_secs=0", "model=priced",
 		"model_prices.priced.input=2", "model_prices.priced.output=10", "model_prices.priced.cached_input=0.2")
 	w.openEdits()
@@ -45,6 +46,7 @@ func TestUsageShowsWhatWasSpentAndSaved(t *testing.T) {
 // TestAutomaticEditIsTakenBackBelowLaterEdits includes its items again, and keeps the later edit.
 func TestAutomaticEditIsTakenBackBelowLaterEdits(t *testing.T) {
 	sample.Long(t)
+	t.Parallel()
 	_, w := longReports(t, "auto", "model_providers.offline.cache_retention_secs=0")
 	w.seeText(".context-item .badge.off", "excluded")
 	w.focusItem("Print the report.")
@@ -62,6 +64,7 @@ func TestAutomaticEditIsTakenBackBelowLaterEdits(t *testing.T) {
 // TestUsageOfAThreadWithoutRequestsIsSaid opens a new thread. Its usage is read anew after the first request.
 func TestUsageOfAThreadWithoutRequestsIsSaid(t *testing.T) {
 	sample.Long(t)
+	t.Parallel()
 	w := serve(t, t.TempDir()).open(t)
 	w.start(t.TempDir())
 	w.openEdits()
