@@ -40,8 +40,8 @@ type Start struct {
 	Warnings []string
 	// Replaces is the id of the archived thread that this one succeeds, or "".
 	Replaces string
-	// History has the context items of a thread that begins with thread/resume, and Resumes the
-	// params. Both are nil for others.
+	// History has the context items of a thread that begins with thread/resume or with items of another one. Resumes
+	// has the params of thread/resume, or is nil.
 	History []protocol.ResponseItem
 	Resumes *protocol.ThreadResumeParams
 	// Unasked is set for an agent, which no client has requested. Clients get its status instead of a response.
@@ -97,6 +97,7 @@ func (s *step) start(in Start) {
 		return
 	}
 	if in.Unasked {
+		s.addItems(in.History)
 		s.notify(protocol.ThreadStatusChangedNotification{ThreadID: s.state.ID, Status: s.status()})
 		return
 	}

@@ -20,7 +20,9 @@ type newAgent struct {
 	// ephemeral is set if the thread that starts it keeps no rollout.
 	ephemeral bool
 	// branch has the context of the parent, or is nil.
-	branch      *branch
+	branch *branch
+	// items are the chosen items of the parent.
+	items       []protocol.ResponseItem
 	subscribers []uint64
 }
 
@@ -72,6 +74,13 @@ func (a *actor) planAgent(e core.CallAgents, self agent) (*newAgent, error) {
 		n.settings.Effort = &call.Effort
 	}
 	n.meta = a.agentMeta(n.agent, now)
+	if call.Chosen != nil {
+		items, err := a.thread.ItemsFor(call.Chosen)
+		if err != nil {
+			return nil, err
+		}
+		n.items = items
+	}
 	if call.Fork {
 		request := a.thread.LastTurnRequest()
 		fork := &protocol.ThreadForkParams{ThreadID: a.id, Ephemeral: n.ephemeral, BeforeRequestID: &request}
@@ -151,7 +160,7 @@ func (a *actor) startAgent(n *newAgent) error {
 	}
 	a.thread = core.Load(a.id, a.options, n.settings, nil)
 	return a.firstStep(protocol.Caller{},
-		core.Start{Meta: n.meta, Settings: n.settings, Options: a.options, Env: env, Unasked: true})
+		core.Start{Meta: n.meta, Settings: n.settings, Options: a.options, Env: env, History: n.items, Unasked: true})
 }
 
 // beginAgents starts the first turns of agents, after the clients of their parent know of them.

@@ -96,7 +96,10 @@ func (s *crashTeam) observe(m apptest.Message) {
 
 // settle resumes the parent, and waits until it knows of the end of each agent.
 func (s *crashTeam) settle() {
-	s.Call("thread/resume", apptest.Object{"threadId": s.parent})
+	require.Eventually(s.t, func() bool { // a program that was being started holds the lock until it runs
+		answer := s.Request("thread/resume", apptest.Object{"threadId": s.parent})
+		return answer.Error == nil
+	}, apptest.Timeout, 20*time.Millisecond)
 	missing := func() (ids []string) {
 		var context strings.Builder
 		for _, item := range s.ContextList(s.parent).Items {

@@ -120,6 +120,39 @@ func TestForkedAgentsBeginWithTheRequestOfTheirParent(t *testing.T) {
 	})
 }
 
+// TestAgentsBeginWithChosenItems starts agents with the last turn, and with the messages of the user. A call and its
+// output stay together. An id of no item is refused in words.
+func TestAgentsBeginWithChosenItems(t *testing.T) {
+	t.Parallel()
+	c, m := apptest.StartScripted(t)
+	id := c.StartTrusted()
+	c.Turn(id, "the first word is anemone")
+	c.RunScript(id, apptest.ShellCall("echo the second is briar"))
+	spawn := func(task string, chosen apptest.Object) []apptest.ToolCall {
+		return apptest.SpawnCall(task, apptest.Object{"context_items": chosen})
+	}
+	c.BeginTurn(id, apptest.ScriptText(spawn("task one", apptest.Object{"last_turns": 2}),
+		spawn("task two", apptest.Object{"categories": []string{"assistantMessage"}}),
+		spawn("task three", apptest.Object{"ids": []string{"r9999"}}), apptest.AwaitCall(apptest.Agent(0)),
+		apptest.AwaitCall(apptest.Agent(1))))
+	require.Equal(t, "completed", c.AwaitTurnOf(id))
+	requests := map[string]string{}
+	for _, r := range m.Requests() {
+		messages := gjson.Get(r.Body, "messages").Array()
+		if last := messages[len(messages)-1].Get("content").Str; strings.HasSuffix(last, "task one") ||
+			strings.HasSuffix(last, "task two") {
+			requests[last[len(last)-8:]] = r.Body
+		}
+	}
+	require.Contains(t, requests["task one"], "the second is briar")
+	require.NotContains(t, requests["task one"], "anemone")
+	require.Contains(t, requests["task one"], `"tool_call_id"`)
+	require.NotContains(t, requests["task two"], "briar")
+	require.Contains(t, requests["task two"], `"done"`)
+	require.Contains(t, strings.Join(m.Outputs(), "\n"), "there is no item r9999 in the conversation")
+	require.Len(t, c.Children(id), 2)
+}
+
 // TestAgentsAreBounded starts more agents than the configuration permits, in number and in depth. They are refused in
 // words, and the turn continues.
 func TestAgentsAreBounded(t *testing.T) {

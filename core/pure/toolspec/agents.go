@@ -38,12 +38,19 @@ type AgentCall struct {
 	Input []protocol.UserInput
 	// Role is the kind of a new agent, or "". Model and Effort override those of the caller, or are "".
 	Role, Model, Effort string
-	// Fork is set if a new agent begins with the caller's context.
-	Fork bool
+	// Fork is set if a new agent begins with the caller's context. Chosen selects parts of it instead, or is nil.
+	Fork   bool
+	Chosen *ChosenItems
 	// Interrupt is set if the message ends the turn of the other agent.
 	Interrupt bool
 	// Wait is the longest time to wait.
 	Wait time.Duration
+}
+
+// ChosenItems selects items of a context: those with the ids, those of the categories, and those of the last turns.
+type ChosenItems struct {
+	IDs, Categories []string
+	LastTurns       int64
 }
 
 // Text returns the message as a text for people.
@@ -88,6 +95,10 @@ func spawnSpec(roles string) Spec {
 		Parameters: json.RawMessage(`{"type":"object","properties":{` +
 			`"message":{"type":"string","description":"The task, with all that the agent must know."},` +
 			`"fork_context":{"type":"boolean","description":"True: the agent begins with this conversation."},` +
+			`"context_items":{"type":"object","description":"Parts of this conversation that the agent begins with.",` +
+			`"properties":{"ids":{"type":"array","items":{"type":"string"}},` +
+			`"categories":{"type":"array","items":{"type":"string","enum":["userMessage","assistantMessage","toolOutput",` +
+			`"summary"]}},"last_turns":{"type":"integer"}},"additionalProperties":false},` +
 			`"model":{"type":"string","description":"Another model, only if the user names one."},` +
 			`"reasoning_effort":{"type":"string"}` + role + `},"required":["message"],"additionalProperties":false}`),
 	}
@@ -135,7 +146,7 @@ func ParseAgentCall(tool, arguments string) (AgentCall, error) {
 	c := AgentCall{Tool: tool}
 	switch tool {
 	case SpawnAgent:
-		c.Input, c.Fork = a.agentInput(), a.isTrue("fork_context")
+		c.Input, c.Fork, c.Chosen = a.agentInput(), a.isTrue("fork_context"), a.chosenItems()
 		c.Role, c.Model, c.Effort = a.text("agent_type"), a.text("model"), a.text("reasoning_effort")
 	case SendInput:
 		c.Targets, c.Input, c.Interrupt = []string{a.text("target")}, a.agentInput(), a.isTrue("interrupt")
@@ -154,6 +165,8 @@ func (c *AgentCall) Problem() string {
 	switch {
 	case c.Tool == WaitAgent && len(c.Targets) == 0:
 		return "agent ids must be non-empty"
+	case c.Fork && c.Chosen != nil:
+		return "fork_context and context_items exclude each other: use one of them"
 	case (c.Tool == SpawnAgent || c.Tool == SendInput) && len(c.Input) == 0:
 		return "Empty message can't be sent to an agent"
 	}
@@ -193,6 +206,27 @@ func (m *members) agentInputItem() protocol.UserInputVariant {
 
 func textInput(text string) *protocol.TextInput {
 	return &protocol.TextInput{Text: text, TextElements: []protocol.TextElement{}}
+}
+
+// chosenItems returns the selection of a call, or nil.
+func (m *members) chosenItems() *ChosenItems {
+	value := m.raw("context_items")
+	if value == nil {
+		return nil
+	}
+	inner := members{path: "context_items."}
+	if protocol.Unmarshal([]byte(unquoted(value)), &inner.values) != nil || inner.values == nil {
+		m.fail("context_items", "an object", value)
+		return nil
+	}
+	chosen := &ChosenItems{IDs: inner.texts("ids"), Categories: inner.texts("categories")}
+	if turns := inner.integer("last_turns"); turns != nil {
+		chosen.LastTurns = *turns
+	}
+	if m.err == nil {
+		m.err = inner.err
+	}
+	return chosen
 }
 
 func (m *members) isTrue(name string) bool {
