@@ -13,6 +13,15 @@ import (
 // AgentCall is a call about other agents.
 type AgentCall = toolspec.AgentCall
 
+// The tools about other agents.
+const (
+	SpawnAgent  = toolspec.SpawnAgent
+	SendInput   = toolspec.SendInput
+	WaitAgent   = toolspec.WaitAgent
+	CloseAgent  = toolspec.CloseAgent
+	ResumeAgent = toolspec.ResumeAgent
+)
+
 // StartedAgent is an open agent that a thread has started.
 type StartedAgent = state.Agent
 
@@ -59,7 +68,7 @@ func agentTools() (tools []builtInTool) {
 		tools = append(tools, builtInTool{
 			name:    spec.Name,
 			spec:    func(t *Thread) ToolSpec { return toolspec.AgentSpecs(t.capabilities.Agents.Roles)[i] },
-			offered: func(t *Thread) bool { return t.capabilities.Agents.Offered },
+			offered: (*Thread).offersAgents,
 			decode: func(_ *step, c *toolCall) (callKind, error) {
 				call, err := toolspec.ParseAgentCall(spec.Name, c.call.Arguments)
 				if problem := call.Problem(); err == nil && problem != "" {
@@ -70,6 +79,13 @@ func agentTools() (tools []builtInTool) {
 		})
 	}
 	return tools
+}
+
+// offersAgents reports whether the model has the tools about other agents. An agent at the largest depth has them only
+// if it began with the context of its parent: its first request equals that of its parent.
+func (t *Thread) offersAgents() bool {
+	rules := t.capabilities.Agents
+	return rules.Offered && (t.Spawned().Depth < rules.MaxDepth || t.state.Meta.ForkedFromID != nil)
 }
 
 // agentCall is a call about other agents.

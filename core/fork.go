@@ -45,6 +45,7 @@ func (s *step) fork(in Fork) {
 		s.notifyUsage(s.state.CurrentTurn())
 	}
 	if in.Unasked {
+		s.out.Sync = true // as in start
 		s.notify(protocol.ThreadStatusChangedNotification{ThreadID: s.state.ID, Status: s.status()})
 	} else {
 		s.notify(protocol.ThreadStartedNotification{Thread: s.View(false)})

@@ -98,6 +98,7 @@ func (s *step) start(in Start) {
 	}
 	if in.Unasked {
 		s.addItems(in.History)
+		s.out.Sync = true // the item of the call that started it promises that it exists
 		s.notify(protocol.ThreadStatusChangedNotification{ThreadID: s.state.ID, Status: s.status()})
 		return
 	}

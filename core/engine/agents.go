@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"appserver/core"
-	"appserver/core/pure/toolspec"
 	"appserver/protocol"
 )
 
@@ -33,9 +32,9 @@ func (a *actor) self() agent {
 func (a *actor) callAgents(e core.CallAgents) work {
 	self := a.self()
 	switch e.Call.Tool {
-	case toolspec.SpawnAgent:
+	case core.SpawnAgent:
 		return a.spawnAgent(e, self)
-	case toolspec.WaitAgent:
+	case core.WaitAgent:
 		return func(ctx context.Context, _ func(core.Input)) core.Input { return a.engine.awaitAgents(ctx, e, self) }
 	}
 	return func(ctx context.Context, _ func(core.Input)) core.Input {
@@ -52,15 +51,15 @@ func (e *Engine) callAgent(ctx context.Context, call core.CallAgents, self agent
 		return failedCall(id, fmt.Sprintf("invalid agent id %s", id))
 	}
 	target, found := e.team.find(id)
-	if !found || target.root != self.root || target.closed != (call.Call.Tool == toolspec.ResumeAgent) {
+	if !found || target.root != self.root || target.closed != (call.Call.Tool == core.ResumeAgent) {
 		return failedCall(id, fmt.Sprintf(agentNotFound, id))
 	}
 	switch call.Call.Tool {
-	case toolspec.SendInput:
+	case core.SendInput:
 		e.tellAgent(id, call.Call, call.Root)
 		return core.AgentsCalled{States: map[string]protocol.AgentState{id: target.state},
 			Output: marshalOutput(map[string]string{"submission_id": e.parts.NewID()})}
-	case toolspec.CloseAgent:
+	case core.CloseAgent:
 		e.closeAgent(id)
 		return core.AgentsCalled{States: map[string]protocol.AgentState{id: target.state},
 			Output: marshalOutput(map[string]json.RawMessage{"previous_status": target.state.Stored()})}
@@ -139,7 +138,8 @@ func (e *Engine) agentEnded(id string, state protocol.AgentState) {
 	if !found || before.closed {
 		return
 	}
-	_ = e.changeThread(protocol.Caller{}, before.parent, core.AgentEnded{Agent: id, State: state}) // a deleted parent needs nothing
+	ended := core.AgentEnded{Agent: id, State: state}
+	_ = e.changeThread(protocol.Caller{}, before.parent, ended) // a deleted parent needs nothing
 }
 
 // closeAgent ends an agent and those that it has started, and unloads them.

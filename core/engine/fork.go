@@ -61,7 +61,9 @@ func (a *actor) forkTo(to protocol.Caller, p *protocol.ThreadForkParams, path st
 }
 
 // forkMeta returns the first line of a fork that a client requests.
-func (a *actor) forkMeta(meta protocol.SessionMeta, to protocol.Caller, p *protocol.ThreadForkParams) protocol.SessionMeta {
+func (a *actor) forkMeta(
+	meta protocol.SessionMeta, to protocol.Caller, p *protocol.ThreadForkParams,
+) protocol.SessionMeta {
 	meta.Originator, meta.CliVersion, meta.Source = a.engine.parts.Clients.Originator(to.Conn), a.engine.parts.Version,
 		a.engine.parts.Source
 	meta.ThreadSource = p.ThreadSource
@@ -77,7 +79,8 @@ func (a *actor) forkMeta(meta protocol.SessionMeta, to protocol.Caller, p *proto
 // branch reads the initial state of a fork, whose first line is that of newMeta. The lines of a loaded thread equal
 // those on disk.
 func (a *actor) branch(
-	id string, newMeta func(source *core.Thread, at time.Time) protocol.SessionMeta, p *protocol.ThreadForkParams, path string,
+	id string, newMeta func(source *core.Thread, at time.Time) protocol.SessionMeta, p *protocol.ThreadForkParams,
+	path string,
 ) (*branch, error) {
 	at, err := a.placeOfFork(path)
 	if err != nil {

@@ -64,8 +64,8 @@ func (a *actor) planAgent(e core.CallAgents, self agent) (*newAgent, error) {
 	now := time.Now()
 	n := &newAgent{settings: a.thread.Settings(), scope: a.scope, ephemeral: a.options.Ephemeral,
 		subscribers: slices.Clone(a.subscribers)}
-	n.agent = agent{task: call.Input, turn: e.Root, id: a.engine.parts.NewID(), parent: a.id, root: self.root, role: call.Role, depth: self.depth + 1,
-		state: protocol.AgentState{Status: protocol.AgentPending}}
+	n.agent = agent{id: a.engine.parts.NewID(), parent: a.id, root: self.root, depth: self.depth + 1, role: call.Role,
+		task: call.Input, turn: e.Root, state: protocol.AgentState{Status: protocol.AgentPending}}
 	n.nickname = nicknameOf(n.id)
 	if call.Model != "" {
 		n.settings.Model = call.Model

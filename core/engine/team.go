@@ -112,7 +112,9 @@ func (t *team) states(root string, ids []string) (states map[string]protocol.Age
 
 // await returns the states of the agents that are done, when at least one of them is. It returns none after the
 // time, or at the end of ctx.
-func (t *team) await(ctx context.Context, root string, ids []string, wait time.Duration) map[string]protocol.AgentState {
+func (t *team) await(
+	ctx context.Context, root string, ids []string, wait time.Duration,
+) map[string]protocol.AgentState {
 	timer := time.NewTimer(wait)
 	defer timer.Stop()
 	for {

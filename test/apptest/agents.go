@@ -50,7 +50,8 @@ func withAgents(calls []ToolCall, request string) []ToolCall {
 func (c *Client) Children(thread string) (ids []string) {
 	c.T.Helper()
 	var answer struct{ Data []struct{ ID string } }
-	require.NoError(c.T, json.Unmarshal(c.Call("thread/list", Object{"parentThreadId": thread, "sortDirection": "asc"}), &answer))
+	raw := c.Call("thread/list", Object{"parentThreadId": thread, "sortDirection": "asc"})
+	require.NoError(c.T, json.Unmarshal(raw, &answer))
 	for _, child := range answer.Data {
 		ids = append(ids, child.ID)
 	}

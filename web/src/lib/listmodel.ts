@@ -3,8 +3,8 @@
 import { Fenwick } from "./fenwick.ts";
 
 /**
- * overscanPixels and overscanRows bound the height that is mounted above and below the viewport, in pixels and in rows of
- * estimated height. A jump mounts all of it at once.
+ * overscanPixels and overscanRows bound the height that is mounted above and below the viewport, in pixels and in rows
+ * of estimated height. A jump mounts all of it at once.
  */
 const overscanPixels = 400;
 const overscanRows = 7;

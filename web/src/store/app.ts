@@ -267,7 +267,8 @@ function leave(): void {
 	const id = current.value?.id;
 	if (!id) return;
 	close();
-	if (location.hash !== "" && (addressed() ?? id) === id) history.replaceState(null, "", location.pathname + location.search);
+	if (location.hash === "" || (addressed() ?? id) !== id) return;
+	history.replaceState(null, "", location.pathname + location.search);
 }
 
 async function open(id: string): Promise<void> {
