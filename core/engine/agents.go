@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"time"
 
+	"go.uber.org/zap"
+
 	"appserver/core"
 	"appserver/protocol"
 )
@@ -138,8 +140,13 @@ func (e *Engine) agentEnded(id string, state protocol.AgentState) {
 	if !found || before.closed {
 		return
 	}
-	ended := core.AgentEnded{Agent: id, State: state}
-	_ = e.changeThread(protocol.Caller{}, before.parent, ended) // a deleted parent needs nothing
+	ended := func(*actor) (core.Input, error) { return core.AgentEnded{Agent: id, State: state}, nil }
+	_, err := e.post(before.parent, true, request{urgent: true,
+		do:     func(a *actor) { a.stepBy(protocol.Caller{}, ended) },
+		absent: func(a *actor) { a.changeStored(protocol.Caller{}, ended) }})
+	if err != nil { // the next load of the parent finds it out
+		e.parts.Log.Warn("an agent's end is not reported yet", zap.String("thread", id), zap.Error(err))
+	}
 }
 
 // closeAgent ends an agent and those that it has started, and unloads them.
