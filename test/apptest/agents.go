@@ -50,7 +50,7 @@ func withAgents(calls []ToolCall, request string) []ToolCall {
 func (c *Client) Children(thread string) (ids []string) {
 	c.T.Helper()
 	var answer struct{ Data []struct{ ID string } }
-	raw := c.Call("thread/list", Object{"parentThreadId": thread, "sortDirection": "asc"})
+	raw := c.Call("thread/list", Object{"parentThreadId": thread, "sortDirection": "asc", "limit": 100})
 	require.NoError(c.T, json.Unmarshal(raw, &answer))
 	for _, child := range answer.Data {
 		ids = append(ids, child.ID)
