@@ -65,7 +65,7 @@ func (c *AgentCall) Text() string {
 }
 
 const (
-	agentTarget  = `"target":{"type":"string","description":"The id of the agent."}`
+	agentTarget  = `"target":{"type":"string"}`
 	agentMessage = `"message":{"type":"string"}`
 )
 
@@ -88,51 +88,47 @@ func spawnSpec(roles string) Spec {
 	}
 	return Spec{
 		Name: SpawnAgent,
-		Description: "Starts another agent with a task of its own, in the same working directory, and returns its id at " +
-			"once. It knows only the message, unless fork_context is true. Its last message comes back to you when it ends. " +
-			"Start agents only if the user or the instructions of the project ask for several agents or for parallel work. " +
-			"Give each one a task that is complete in itself, and files that no other agent writes.",
+		Description: "Starts an agent in the same folder and returns its id at once. Its last message comes to you when it " +
+			"ends. Use it only if the user or the instructions of the project ask for several agents or for parallel work. " +
+			"Give it a complete task, and files that no other agent writes.",
 		Parameters: json.RawMessage(`{"type":"object","properties":{` +
-			`"message":{"type":"string","description":"The task, with all that the agent must know."},` +
-			`"fork_context":{"type":"boolean","description":"True: the agent begins with this conversation."},` +
-			`"context_items":{"type":"object","description":"Parts of this conversation that the agent begins with.",` +
+			`"message":{"type":"string","description":"The task, with all that it must know."},` +
+			`"fork_context":{"type":"boolean","description":"It begins with this conversation."},` +
+			`"context_items":{"type":"object","description":"It begins with these parts of this conversation.",` +
 			`"properties":{"ids":{"type":"array","items":{"type":"string"}},` +
 			`"categories":{"type":"array","items":{"type":"string","enum":["userMessage","assistantMessage","toolOutput",` +
 			`"summary"]}},"last_turns":{"type":"integer"}},"additionalProperties":false},` +
-			`"model":{"type":"string","description":"Another model, only if the user names one."},` +
+			`"model":{"type":"string","description":"Only if the user names one."},` +
 			`"reasoning_effort":{"type":"string"}` + role + `},"required":["message"],"additionalProperties":false}`),
 	}
 }
 
 var sendInputSpec = Spec{
 	Name: SendInput,
-	Description: "Gives an agent another message. It is read after the work in progress, or at once with interrupt. " +
-		"An agent that is done begins to work again, with all that it knows.",
+	Description: "Gives an agent a message, which begins a turn or joins it. With interrupt, it ends that turn first.",
 	Parameters: json.RawMessage(`{"type":"object","properties":{` + agentTarget + `,` + agentMessage +
 		`,"interrupt":{"type":"boolean"}},"required":["target","message"],"additionalProperties":false}`),
 }
 
 var waitAgentSpec = Spec{
 	Name: WaitAgent,
-	Description: "Waits until one of the agents is done, and returns the states of those that are, with their last " +
-		"messages. Wait only if nothing else is left to do. The result of an agent comes to you without waiting as well.",
+	Description: "Waits until one of the agents is done, and returns its last message. Results also come without waiting.",
 	Parameters: json.RawMessage(`{"type":"object","properties":{` +
-		`"targets":{"type":"array","items":{"type":"string"},"description":"The ids of agents."},` +
-		`"timeout_ms":{"type":"integer","description":"10000 to 3600000, by default 30000."}},` +
+		`"targets":{"type":"array","items":{"type":"string"}},` +
+		`"timeout_ms":{"type":"integer","description":"At least 10000."}},` +
 		`"required":["targets"],"additionalProperties":false}`),
 }
 
 var closeAgentSpec = Spec{
 	Name: CloseAgent,
-	Description: "Ends an agent that is not needed any more, and the agents that it started. It makes room for others. " +
-		"Returns its state before.",
+	Description: "Ends an agent and those that it started, which makes room for others.",
 	Parameters: json.RawMessage(`{"type":"object","properties":{` + agentTarget +
 		`},"required":["target"],"additionalProperties":false}`),
 }
 
 var resumeAgentSpec = Spec{
 	Name:        ResumeAgent,
-	Description: "Opens an agent again that was closed, so that it can get messages.",
+	Description: "Opens a closed agent again.",
 	Parameters: json.RawMessage(`{"type":"object","properties":{"id":{"type":"string"}},"required":["id"],` +
 		`"additionalProperties":false}`),
 }

@@ -26,6 +26,16 @@ func newForeignItem(tag, id string, started, completed gjson.Result, members obj
 	return &protocol.Unknown{Tag: tag, Raw: raw}
 }
 
+// timedItem returns an item with the times of its event.
+func timedItem(tag string, item protocol.ThreadItemVariant, started, completed gjson.Result) protocol.ThreadItemVariant {
+	members := object{}
+	raw, err := protocol.Marshal(item)
+	if err != nil || protocol.Unmarshal(raw, &members) != nil {
+		return item // structs of protocol always encode
+	}
+	return newForeignItem(tag, item.ItemID(), started, completed, members)
+}
+
 // rawOrNull returns the JSON of a value, or null if it is absent.
 func rawOrNull(value gjson.Result) json.RawMessage {
 	if !value.Exists() {

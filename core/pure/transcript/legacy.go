@@ -119,7 +119,7 @@ func readImageGenerationEnd(id string, e gjson.Result) protocol.ThreadItemVarian
 func readSubAgent(id string, e gjson.Result) protocol.ThreadItemVariant {
 	item := decodeAgentActivity(e)
 	item.ID = id
-	return item
+	return timedItem("subAgentActivity", item, gjson.Result{}, e.Get("occurred_at_ms"))
 }
 
 // readCollabEnd returns the reader of the end of a call of other agents. Their threads are the
@@ -143,6 +143,6 @@ func readCollabEnd(tool string) func(id string, e gjson.Result) protocol.ThreadI
 			item.AgentsStates[agent] = state
 		}
 		item.ReceiverThreadIDs = orEmpty(slices.Sorted(maps.Keys(agents)))
-		return item
+		return timedItem("collabAgentToolCall", item, e.Get("started_at_ms"), e.Get("completed_at_ms"))
 	}
 }
