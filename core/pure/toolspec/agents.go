@@ -104,14 +104,14 @@ func spawnSpec(roles string) Spec {
 }
 
 var sendInputSpec = Spec{
-	Name: SendInput,
+	Name:        SendInput,
 	Description: "Gives an agent a message, which begins a turn or joins it. With interrupt, it ends that turn first.",
 	Parameters: json.RawMessage(`{"type":"object","properties":{` + agentTarget + `,` + agentMessage +
 		`,"interrupt":{"type":"boolean"}},"required":["target","message"],"additionalProperties":false}`),
 }
 
 var waitAgentSpec = Spec{
-	Name: WaitAgent,
+	Name:        WaitAgent,
 	Description: "Waits until one of the agents is done, and returns its last message. Results also come without waiting.",
 	Parameters: json.RawMessage(`{"type":"object","properties":{` +
 		`"targets":{"type":"array","items":{"type":"string"}},` +
@@ -120,7 +120,7 @@ var waitAgentSpec = Spec{
 }
 
 var closeAgentSpec = Spec{
-	Name: CloseAgent,
+	Name:        CloseAgent,
 	Description: "Ends an agent and those that it started, which makes room for others.",
 	Parameters: json.RawMessage(`{"type":"object","properties":{` + agentTarget +
 		`},"required":["target"],"additionalProperties":false}`),
