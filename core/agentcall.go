@@ -57,7 +57,7 @@ func (in AgentsCalled) apply(s *step) { s.agentsCalled(in) }
 func agentTools() (tools []builtInTool) {
 	for i, spec := range toolspec.AgentSpecs("") {
 		tools = append(tools, builtInTool{
-			name:    spec.Name,
+			name: spec.Name, namespace: protocol.AgentsNamespace,
 			spec:    func(t *Thread) ToolSpec { return toolspec.AgentSpecs(t.capabilities.Agents.Roles)[i] },
 			offered: func(t *Thread) bool { return t.capabilities.Agents.Offered },
 			decode: func(_ *step, c *toolCall) (callKind, error) {

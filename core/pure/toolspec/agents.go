@@ -18,9 +18,6 @@ const (
 	ResumeAgent = "resume_agent"
 )
 
-// AgentsNamespace is the namespace of these tools in rollouts. Models get the tools without it.
-const AgentsNamespace = "multi_agent_v1"
-
 // The time that a call waits for agents.
 const (
 	defaultAgentWait = 30 * time.Second
