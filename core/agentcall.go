@@ -18,8 +18,8 @@ type StartedAgent = state.Agent
 
 // AgentRules configure the agents that a thread can start. The zero value permits none.
 type AgentRules struct {
-	// Offered is set if the model has the tools.
-	Offered bool
+	// Offered is set if the model has the tools. ByPath is set if agents have paths and send each other messages.
+	Offered, ByPath bool
 	// MaxOpen is the largest number of open agents in a tree. MaxDepth is that of the ancestors of an agent.
 	MaxOpen, MaxDepth int
 	// Roles are the kinds of agents that the model can choose: a line NAME: DESCRIPTION for each, or "".
@@ -47,29 +47,80 @@ type AgentsCalled struct {
 	Output string
 	// Failed is set if the call did not do what it was for.
 	Failed bool
+	// Activity is what an agent with a path did or got, or nil.
+	Activity *protocol.SubAgentActivityItem
 }
 
 func (CallAgents) effect() {}
 
 func (in AgentsCalled) apply(s *step) { s.agentsCalled(in) }
 
-// agentTools returns the tools about other agents.
+// agentTools returns the tools about other agents. Those that name agents by ids and those that name them by paths share
+// some names.
 func agentTools() (tools []builtInTool) {
-	for i, spec := range toolspec.AgentSpecs("") {
+	known := map[string]bool{}
+	for _, spec := range slices.Concat(toolspec.AgentSpecs(""), toolspec.PeerSpecs()) {
+		if known[spec.Name] {
+			continue
+		}
+		known[spec.Name] = true
 		tools = append(tools, builtInTool{
-			name: spec.Name, namespace: protocol.AgentsNamespace,
-			spec:    func(t *Thread) ToolSpec { return toolspec.AgentSpecs(t.capabilities.Agents.Roles)[i] },
-			offered: func(t *Thread) bool { return t.capabilities.Agents.Offered },
-			decode: func(_ *step, c *toolCall) (callKind, error) {
-				call, err := toolspec.ParseAgentCall(spec.Name, c.call.Arguments)
-				if problem := call.Problem(); err == nil && problem != "" {
-					return &textCall{text: problem}, nil
+			name: spec.Name,
+			namespace: func(t *Thread) string {
+				if t.capabilities.Agents.ByPath {
+					return protocol.PeersNamespace
 				}
-				return &agentCall{call}, err
+				return protocol.AgentsNamespace
 			},
+			spec: func(t *Thread) ToolSpec {
+				found, _ := t.agentSpec(spec.Name)
+				return found
+			},
+			offered: func(t *Thread) bool {
+				_, found := t.agentSpec(spec.Name)
+				return found && t.callsAgents()
+			},
+			decode: func(s *step, c *toolCall) (callKind, error) { return s.decodeAgentCall(spec.Name, c) },
 		})
 	}
 	return tools
+}
+
+// agentSpec returns the tool with a name of the kind of agents that the thread starts.
+func (t *Thread) agentSpec(name string) (spec ToolSpec, found bool) {
+	specs := toolspec.PeerSpecs()
+	if !t.capabilities.Agents.ByPath {
+		specs = toolspec.AgentSpecs(t.capabilities.Agents.Roles)
+	}
+	i := slices.IndexFunc(specs, func(of ToolSpec) bool { return of.Name == name })
+	if i < 0 {
+		return spec, false
+	}
+	return specs[i], true
+}
+
+// callsAgents reports whether the model can start agents.
+func (t *Thread) callsAgents() bool {
+	rules := t.capabilities.Agents
+	return rules.Offered && t.Spawned().Depth < rules.MaxDepth
+}
+
+func (s *step) decodeAgentCall(tool string, c *toolCall) (callKind, error) {
+	parse := toolspec.ParseAgentCall
+	if s.capabilities.Agents.ByPath {
+		parse = toolspec.ParsePeerCall
+	}
+	call, err := parse(tool, c.call.Arguments)
+	if err != nil {
+		return nil, err
+	}
+	if problem := call.Problem(); problem != "" {
+		return &textCall{text: problem}, nil
+	}
+	if call.ByPath && call.Tool == toolspec.WaitAgent {
+		return &mailCall{call}, nil
+	}
+	return &agentCall{call}, nil
 }
 
 // agentCall is a call about other agents.
@@ -79,8 +130,10 @@ type agentCall struct{ AgentCall }
 func (k *agentCall) readsOnly(*step) bool { return k.Tool == toolspec.WaitAgent }
 
 func (k *agentCall) start(s *step, c *toolCall) {
-	c.item = s.newItem(k.newItem(s, c), s.Now)
-	s.notifyStarted(c.item)
+	if !k.ByPath {
+		c.item = s.newItem(k.newItem(s, c), s.Now)
+		s.notifyStarted(c.item)
+	}
 	s.effect(CallAgents{ID: s.runCall(c), TurnID: s.active.id, CallID: c.call.ID, Root: s.transcript.Last().Root,
 		Call: k.AgentCall})
 }
@@ -110,6 +163,21 @@ func (s *step) agentsCalled(in AgentsCalled) {
 	if c == nil {
 		return
 	}
+	if !k.ByPath {
+		s.completeAgentItem(in, c, k)
+	} else if in.Activity != nil {
+		s.showActivity(c.call.ID, *in.Activity)
+	}
+	output := in.Output
+	if s.isEnding() && in.Failed {
+		output = abortedOutputText
+	}
+	s.completeCall(c, output)
+	s.effectOfCallEnded()
+}
+
+// completeAgentItem completes the item of a call about agents without paths.
+func (s *step) completeAgentItem(in AgentsCalled, c *toolCall, k *agentCall) {
 	item := *c.item.ThreadItemVariant.(*protocol.CollabAgentToolCallItem)
 	item.Status, item.AgentsStates = protocol.AgentCallCompleted, in.States
 	if in.Failed {
@@ -123,12 +191,14 @@ func (s *step) agentsCalled(in AgentsCalled) {
 	}
 	c.item.ThreadItemVariant = &item
 	s.completeItem(c.item, nil)
-	output := in.Output
-	if s.isEnding() && in.Failed {
-		output = abortedOutputText
-	}
-	s.completeCall(c, output)
-	s.effectOfCallEnded()
+}
+
+// showActivity shows what an agent with a path did or got, as an item of the turn.
+func (s *step) showActivity(id string, activity protocol.SubAgentActivityItem) {
+	activity.ID = id
+	item := s.newItem(&activity, s.Now)
+	s.notifyStarted(item)
+	s.completeItem(item, nil)
 }
 
 // AgentRules returns the rules for agents that the thread starts.
@@ -139,6 +209,19 @@ func (t *Thread) Agents() []StartedAgent { return t.state.Agents }
 
 // Spawned describes the agent that the thread is. It has no parent if no agent started the thread.
 func (t *Thread) Spawned() protocol.Spawn { return protocol.SpawnOf(t.state.Meta.Source) }
+
+// AgentPath returns the place of the agent that the thread is, in the tree of agents with paths. It is that of the root
+// for a thread that no agent started, and "" for an agent without a path.
+func (t *Thread) AgentPath() string {
+	of := t.Spawned()
+	switch {
+	case of.ParentThreadID == nil:
+		return protocol.RootAgentPath
+	case of.Path == nil:
+		return ""
+	}
+	return *of.Path
+}
 
 // SessionID returns the id that the threads of one tree of agents share. The thread that began it has this id.
 func (t *Thread) SessionID() string { return cmp.Or(t.state.Meta.SessionID, t.state.ID) }

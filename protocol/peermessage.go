@@ -28,6 +28,15 @@ const (
 	unreadableNote   = "[encrypted text, which only the provider of its author can read]"
 )
 
+// LinePeerDelivery is the type of a line with a PeerDelivery.
+const LinePeerDelivery = "inter_agent_communication_metadata"
+
+// PeerDelivery is the line before a PeerMessage in a rollout.
+type PeerDelivery struct {
+	// TriggerTurn is set if the message started a turn.
+	TriggerTurn bool `json:"trigger_turn"`
+}
+
 // PeerAnswerHead begins the text of an answer.
 const PeerAnswerHead = peerKind + PeerAnswer + "\n"
 

@@ -18,7 +18,8 @@ func (a *actor) adoptAgents() {
 		if open.State != nil {
 			state = *open.State
 		}
-		if !a.engine.team.adopt(agent{id: open.ID, parent: a.id, root: self.root, depth: self.depth + 1, state: state}) {
+		if !a.engine.team.adopt(agent{id: open.ID, path: open.Path, parent: a.id, root: self.root, depth: self.depth + 1,
+			state: state}) {
 			continue
 		}
 		if open.State == nil {
@@ -47,5 +48,5 @@ func (e *Engine) settleAgent(id string) {
 	if turn.Status == protocol.TurnInProgress || turn.ID == "" {
 		turn.Status = protocol.TurnInterrupted
 	}
-	e.agentEnded(id, agentState(turn))
+	e.agentEnded(id, turn.ID, agentState(turn))
 }

@@ -24,9 +24,10 @@ func (a *actor) self() agent {
 	}
 	of := a.thread.Spawned()
 	if of.ParentThreadID == nil {
-		return agent{id: a.id, root: a.id}
+		return agent{id: a.id, root: a.id, path: a.thread.AgentPath()}
 	}
-	return agent{id: a.id, parent: *of.ParentThreadID, root: a.thread.SessionID(), depth: of.Depth}
+	return agent{id: a.id, parent: *of.ParentThreadID, root: a.thread.SessionID(), depth: of.Depth,
+		path: a.thread.AgentPath()}
 }
 
 // callAgents returns the work of a call about other agents.
@@ -39,6 +40,9 @@ func (a *actor) callAgents(e core.CallAgents) work {
 		return func(ctx context.Context, _ func(core.Input)) core.Input { return a.engine.awaitAgents(ctx, e, self) }
 	}
 	return func(ctx context.Context, _ func(core.Input)) core.Input {
+		if e.Call.ByPath {
+			return a.engine.callPeer(e, self)
+		}
 		done := a.engine.callAgent(ctx, e, self)
 		done.Effect = e.ID
 		return done
@@ -130,16 +134,20 @@ func (a *actor) loadAgent(do func()) {
 
 // agentFailed ends an agent whose turn could not begin.
 func (e *Engine) agentFailed(id string, err error) {
-	e.agentEnded(id, protocol.AgentState{Status: protocol.AgentErrored, Message: new(withCode(err).Message)})
+	e.agentEnded(id, e.parts.NewID(), protocol.AgentState{Status: protocol.AgentErrored, Message: new(withCode(err).Message)})
 }
 
-// agentEnded records the state of an agent that does nothing any more, and tells its parent.
-func (e *Engine) agentEnded(id string, state protocol.AgentState) {
+// agentEnded records the state of an agent that does nothing any more, and tells its parent. turn is the turn that ended.
+func (e *Engine) agentEnded(id, turn string, state protocol.AgentState) {
 	before, found := e.team.change(id, func(a *agent) { a.state = state })
 	if !found || before.closed {
 		return
 	}
-	_ = e.changeThread(protocol.Caller{}, before.parent, core.AgentEnded{Agent: id, State: state}) // a deleted parent needs nothing
+	var in core.Input = core.AgentEnded{Agent: id, State: state}
+	if before.path != "" {
+		in = finalAnswer(&before, turn, state)
+	}
+	_ = e.changeThread(protocol.Caller{}, before.parent, in) // a deleted parent needs nothing
 }
 
 // closeAgent ends an agent and those that it has started, and unloads them.
@@ -238,7 +246,7 @@ func (a *actor) watchAgent(n protocol.Notification) {
 			}
 		}
 		if _, isAgent := a.engine.team.find(a.id); isAgent {
-			a.engine.agentEnded(a.id, agentState(n.Turn))
+			a.engine.agentEnded(a.id, n.Turn.ID, agentState(n.Turn))
 		}
 	}
 }

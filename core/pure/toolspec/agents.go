@@ -41,6 +41,11 @@ type AgentCall struct {
 	Interrupt bool
 	// Wait is the longest time to wait.
 	Wait time.Duration
+	// ByPath is set if agents have paths. Name is then that of a new agent, Turns the number of its parent's turns that
+	// it begins with, or AllTurns, and Prefix the path above the agents to list, or "".
+	ByPath       bool
+	Name, Prefix string
+	Turns        int
 }
 
 // Text returns the message as a text for people.
@@ -149,6 +154,8 @@ func ParseAgentCall(tool, arguments string) (AgentCall, error) {
 // Problem returns why a call cannot be run, in the words of the reference implementation, or "".
 func (c *AgentCall) Problem() string {
 	switch {
+	case c.ByPath:
+		return c.peerProblem()
 	case c.Tool == WaitAgent && len(c.Targets) == 0:
 		return "agent ids must be non-empty"
 	case (c.Tool == SpawnAgent || c.Tool == SendInput) && len(c.Input) == 0:
