@@ -95,7 +95,7 @@ func (a *actor) planAgent(e core.CallAgents, self agent) (*newAgent, error) {
 		depth: self.depth + 1, state: protocol.AgentState{Status: protocol.AgentPending}}
 	n.nickname = nicknameOf(n.id)
 	if call.ByPath {
-		n.path = self.path + "/" + call.Name
+		n.path, n.state = self.path+"/"+call.Name, protocol.AgentState{Status: protocol.AgentRunning}
 		n.mail = &core.PeerMail{Message: protocol.PeerMessage{Author: self.path, Recipient: n.path,
 			Kind: protocol.PeerTask, Payload: call.Text()}}
 	} else {

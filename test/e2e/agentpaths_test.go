@@ -44,6 +44,12 @@ func requestWith(t *testing.T, p *apptest.Provider, text string) apptest.ChatReq
 	return apptest.ChatRequest{}
 }
 
+// requestOf returns the last request of an agent with a path.
+func requestOf(t *testing.T, p *apptest.Provider, path string) apptest.ChatRequest {
+	t.Helper()
+	return requestWith(t, p, "You are the agent "+path+".")
+}
+
 // outputs returns the outputs of the tools in a request.
 func outputs(request apptest.ChatRequest) (texts []string) {
 	for _, raw := range request.Messages {
@@ -101,7 +107,7 @@ func TestAgentsWithPaths(t *testing.T) {
 		require.Contains(t, names, `"followup_task"`)
 		require.NotContains(t, names, `"send_input"`)
 
-		of := requestWith(t, p, "Message Type: NEW_TASK")
+		of := requestOf(t, p, "/root/child_a")
 		require.Contains(t, strings.Join(of.Conversation(t), "\n"),
 			"Message Type: NEW_TASK\nTask name: /root/child_a\nSender: /root\nPayload:\ncount the files")
 		require.Contains(t, string(apptest.JoinRaw(of.Messages)), "You are the agent /root/child_a. The agent /root started you.")
@@ -132,7 +138,7 @@ func checkPathsStored(t *testing.T, c *apptest.Client, home, root string) {
 	require.Equal(t, root, meta.Get("session_id").Str)
 	var kinds []string
 	for i, line := range child {
-		if line.Get("payload.type").Str == "agent_message" {
+		if line.Get("type").Str == "response_item" && line.Get("payload.type").Str == "agent_message" {
 			kinds = append(kinds, line.Get("payload.content.1.encrypted_content").Str)
 			require.Equal(t, "inter_agent_communication_metadata", child[i-1].Get("type").Str)
 			require.True(t, child[i-1].Get("payload.trigger_turn").Bool())
@@ -163,10 +169,12 @@ func storedLines(t *testing.T, path string) (lines []gjson.Result) {
 func TestAgentsWithPathsGetMessages(t *testing.T) {
 	t.Parallel()
 	apptest.OnBothWires(t, func(t *testing.T, on apptest.WireAPI) {
+		waits := make(chan struct{})
 		p := on.NewRuledModel(t,
 			apptest.Rule{Last: "begin now", Calls: []apptest.ToolCall{
 				spawn("quick", "first task", "none"), spawn("slow", "endless task", "none")}},
 			apptest.Rule{Has: "endless task", Lacks: "begin now", Until: make(chan struct{})},
+			apptest.Rule{Has: "first task", Lacks: "begin now", Until: waits, Text: "first done"},
 			apptest.Rule{Last: "/root/slow", Calls: []apptest.ToolCall{call("wait_agent", apptest.Object{})}},
 			apptest.Rule{Last: "FINAL_ANSWER", Calls: []apptest.ToolCall{
 				call("send_message", apptest.Object{"target": "quick", "message": "a note"}),
@@ -181,7 +189,11 @@ func TestAgentsWithPathsGetMessages(t *testing.T) {
 		c.Initialize()
 		root := c.StartTrusted()
 		c.BeginTurn(root, "begin now")
-		require.Equal(t, "completed", awaitTurnOf(c, root))
+		c.Until(func(m apptest.Message) bool { return strings.Contains(string(m.Params), `"tool":"wait"`) })
+		close(waits)
+		for len(c.Notifications("turn/completed")) < 4 { // two of quick, and one of slow
+			c.UntilMethod("turn/completed")
+		}
 		c.BeginTurn(root, "begin again")
 		require.Equal(t, "completed", awaitTurnOf(c, root))
 
@@ -191,7 +203,7 @@ func TestAgentsWithPathsGetMessages(t *testing.T) {
 			"live agent path `/root/nope` not found", "root is not a spawned agent", "(no output)"}, got[3:9])
 		require.Contains(t, got[9], `"agent_name":"/root/slow"`)
 		require.NotContains(t, got[9], "quick")
-		again := requestWith(t, p, "second task")
+		again := requestOf(t, p, "/root/quick")
 		conversation := strings.Join(again.Conversation(t), "\n")
 		require.Contains(t, conversation, "Message Type: MESSAGE\nTask name: /root/quick\nSender: /root\nPayload:\na note")
 		require.Less(t, strings.Index(conversation, "a note"), strings.Index(conversation, "second task"))
