@@ -41,9 +41,9 @@ func memberTeam(of string) string {
 // agentModeText returns the instructions on when to start agents.
 func agentModeText(m protocol.MultiAgentMode) string {
 	switch {
-	case m.Custom() != nil:
-		return *m.Custom()
-	case m.Proactive():
+	case m.Custom != nil:
+		return *m.Custom
+	case m.Proactive:
 		return proactiveAgents
 	}
 	return explicitAgents

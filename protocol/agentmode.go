@@ -10,15 +10,11 @@ import (
 // MultiAgentMode selects when models start other agents: "explicitRequestOnly", "proactive", or {"custom": TEXT} with
 // instructions of the client. The zero value is explicitRequestOnly.
 type MultiAgentMode struct {
-	proactive bool
-	custom    *string
+	// Proactive is set for proactive.
+	Proactive bool
+	// Custom is the text of the client, or nil.
+	Custom *string
 }
-
-// Proactive reports whether models start agents unasked.
-func (m MultiAgentMode) Proactive() bool { return m.proactive }
-
-// Custom returns the instructions of the client, or nil.
-func (m MultiAgentMode) Custom() *string { return m.custom }
 
 // The modes of MultiAgentMode.
 const (
@@ -32,9 +28,9 @@ var multiAgentModes = []string{MultiAgentExplicit, MultiAgentProactive, MultiAge
 // MarshalJSON writes the mode, or {"custom": TEXT}.
 func (m MultiAgentMode) MarshalJSON() ([]byte, error) {
 	switch {
-	case m.custom != nil:
-		return marshal(map[string]string{MultiAgentCustom: *m.custom})
-	case m.proactive:
+	case m.Custom != nil:
+		return marshal(map[string]string{MultiAgentCustom: *m.Custom})
+	case m.Proactive:
 		return marshal(MultiAgentProactive)
 	}
 	return marshal(MultiAgentExplicit)
@@ -46,19 +42,19 @@ func (m *MultiAgentMode) UnmarshalJSON(b []byte) error {
 	if err != nil {
 		return err
 	}
-	*m = MultiAgentMode{proactive: word == MultiAgentProactive}
+	*m = MultiAgentMode{Proactive: word == MultiAgentProactive}
 	if word == MultiAgentCustom {
 		if detail.Type != gjson.String {
 			return at(word, wrongType(detail, "a string"))
 		}
-		m.custom = &detail.Str
+		m.Custom = &detail.Str
 	}
 	return nil
 }
 
 // Stored returns the form of rollouts, or nil for explicitRequestOnly.
 func (m MultiAgentMode) Stored() json.RawMessage {
-	if m.custom == nil && !m.proactive {
+	if m.Custom == nil && !m.Proactive {
 		return nil
 	}
 	raw, err := m.MarshalJSON()
