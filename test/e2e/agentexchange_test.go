@@ -113,3 +113,27 @@ func TestListsHaveAgentsWithoutUserMessage(t *testing.T) {
 	}
 	c.Close()
 }
+
+// TestAgentsOfReferenceContinue gives an agent that the reference implementation started another task.
+func TestAgentsOfReferenceContinue(t *testing.T) {
+	t.Parallel()
+	p := apptest.ChatWire.NewRuledModel(t,
+		apptest.Rule{Last: "go on", Calls: []apptest.ToolCall{
+			call("followup_task", apptest.Object{"target": "child_a", "message": "one more"}),
+			call("wait_agent", apptest.Object{})}},
+		apptest.Rule{Last: "one more", Text: "it is done"})
+	home := pathsHome(t, p)
+	root, child := apptest.PutAgents(t, home)
+	c := apptest.StartServer(t, home, "-c", `model_providers.mock.base_url="`+p.Server.URL+`/v1"`,
+		"-c", `model_providers.mock.name="mock"`)
+	c.Initialize()
+	c.Call("thread/resume", apptest.Object{"threadId": root, "cwd": home})
+	c.BeginTurn(root, "go on")
+	require.Equal(t, "completed", awaitTurnOf(c, root))
+	require.Contains(t, string(apptest.JoinRaw(requestWith(t, p, "it is done").Messages)), `Payload:\nit is done`)
+	worked := strings.Join(requestOf(t, p, "/root/child_a").Conversation(t), "\n")
+	require.Contains(t, worked, "Payload:\nchildA: count")
+	require.Contains(t, worked, "Payload:\none more")
+	require.Len(t, c.ReadThread(child).Turns, 3)
+	c.Close()
+}

@@ -282,3 +282,96 @@ func TestMultiAgentModeSelectsInstructions(t *testing.T) {
 	require.Equal(t, "Our own rule.", resumed.Get("multiAgentMode.custom").Str)
 	c.Close()
 }
+
+// TestTaskForWorkingAgentContinuesItsTurn gives an agent another task while the model writes its last answer. The turn
+// ends after the task.
+func TestTaskForWorkingAgentContinuesItsTurn(t *testing.T) {
+	t.Parallel()
+	sent := make(chan struct{})
+	p := apptest.ChatWire.NewRuledModel(t,
+		apptest.Rule{Last: "begin now", Calls: []apptest.ToolCall{spawn("worker", "first task", "none")}},
+		apptest.Rule{Has: "first task", Lacks: "begin now", Until: sent, Text: "first done"},
+		apptest.Rule{Last: "/root/worker", Calls: []apptest.ToolCall{
+			call("followup_task", apptest.Object{"target": "worker", "message": "second task"}),
+			call("wait_agent", apptest.Object{})}},
+		apptest.Rule{Last: "second task", Text: "second done"})
+	c := apptest.StartServer(t, pathsHome(t, p))
+	c.Initialize()
+	root := c.StartTrusted()
+	c.BeginTurn(root, "begin now")
+	c.Until(func(m apptest.Message) bool { return strings.Contains(string(m.Params), `"tool":"wait"`) })
+	close(sent)
+	require.Equal(t, "completed", awaitTurnOf(c, root))
+	worker := strings.Join(requestOf(t, p, "/root/worker").Conversation(t), "\n")
+	require.Contains(t, worker, "assistant: first done\nuser: Message Type: NEW_TASK")
+	answers := strings.Join(requestOf(t, p, "/root").Conversation(t), "\n")
+	require.Contains(t, answers, "Payload:\nsecond done")
+	require.NotContains(t, answers, "Payload:\nfirst done")
+	require.Len(t, c.Notifications("turn/completed"), 2)
+	c.Close()
+}
+
+// TestInputEndsWaitForAgents sends input to a turn that waits for a message of an agent.
+func TestInputEndsWaitForAgents(t *testing.T) {
+	t.Parallel()
+	p := apptest.ChatWire.NewRuledModel(t,
+		apptest.Rule{Last: "begin now", Calls: []apptest.ToolCall{call("wait_agent", apptest.Object{"timeout_ms": 3600000})}})
+	c := apptest.StartServer(t, pathsHome(t, p))
+	c.Initialize()
+	root := c.StartTrusted()
+	c.BeginTurn(root, "begin now")
+	c.Until(func(m apptest.Message) bool { return strings.Contains(string(m.Params), `"tool":"wait"`) })
+	c.BeginTurn(root, "more input")
+	require.Equal(t, "completed", awaitTurnOf(c, root))
+	require.Equal(t, []string{`{"message":"Wait interrupted by new input.","timed_out":false}`},
+		outputs(requestWith(t, p, "more input")))
+	require.Equal(t, []string{"wait completed"}, activities(c))
+	c.Close()
+}
+
+// TestInterruptEndsWaitForAgents interrupts a turn that waits for a message of an agent.
+func TestInterruptEndsWaitForAgents(t *testing.T) {
+	t.Parallel()
+	p := apptest.ChatWire.NewRuledModel(t,
+		apptest.Rule{Last: "begin now", Calls: []apptest.ToolCall{call("wait_agent", apptest.Object{"timeout_ms": 3600000})}})
+	c := apptest.StartServer(t, pathsHome(t, p))
+	c.Initialize()
+	root := c.StartTrusted()
+	turn := c.BeginTurn(root, "begin now")
+	c.Until(func(m apptest.Message) bool { return strings.Contains(string(m.Params), `"tool":"wait"`) })
+	c.Call("turn/interrupt", apptest.Object{"threadId": root, "turnId": turn})
+	require.Equal(t, "interrupted", awaitTurnOf(c, root))
+	require.Equal(t, []string{"wait failed"}, activities(c))
+	c.Close()
+}
+
+// TestAgentsWithPathsSurviveKill kills the server while an agent works. The next server informs its parent.
+func TestAgentsWithPathsSurviveKill(t *testing.T) {
+	t.Parallel()
+	p := apptest.ChatWire.NewRuledModel(t,
+		apptest.Rule{Last: "begin now", Calls: []apptest.ToolCall{
+			spawn("quick", "quick task", "none"), spawn("slow", "slow task", "none"), call("wait_agent", apptest.Object{})}},
+		apptest.Rule{Has: "slow task", Lacks: "begin now", Until: make(chan struct{})},
+		apptest.Rule{Last: "list them", Calls: []apptest.ToolCall{call("list_agents", apptest.Object{}),
+			call("followup_task", apptest.Object{"target": "quick", "message": "another task"}),
+			call("wait_agent", apptest.Object{})}})
+	home := pathsHome(t, p)
+	c := apptest.StartServer(t, home)
+	c.Initialize()
+	root := c.StartTrusted()
+	c.BeginTurn(root, "begin now")
+	require.Equal(t, "completed", awaitTurnOf(c, root))
+	c.Kill()
+
+	c = apptest.StartServer(t, home)
+	c.Initialize()
+	c.Call("thread/resume", apptest.Object{"threadId": root})
+	c.Until(func(m apptest.Message) bool { return strings.Contains(string(m.Params), "/root/slow → The agent was interrupted.") })
+	c.BeginTurn(root, "list them")
+	require.Equal(t, "completed", awaitTurnOf(c, root))
+	got := outputs(requestWith(t, p, "another task"))
+	require.Contains(t, strings.Join(got, "\n"), `{"agent_name":"/root/quick","agent_status":{"completed":"done"}},`+
+		`{"agent_name":"/root/slow","agent_status":"interrupted"}`)
+	require.Contains(t, strings.Join(requestOf(t, p, "/root/quick").Conversation(t), "\n"), "quick task")
+	c.Close()
+}

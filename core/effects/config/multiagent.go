@@ -7,13 +7,15 @@ import (
 )
 
 // MultiAgentPaths is features.multi_agent_v2: a boolean, or a table with the key enabled.
-type MultiAgentPaths struct{ On bool }
+type MultiAgentPaths bool
 
 var errMultiAgentPaths = errors.New("expected true, false, or a table with the boolean enabled")
 
 // UnmarshalJSON reads the boolean or the table. Other keys of the table have no effect.
 func (m *MultiAgentPaths) UnmarshalJSON(b []byte) error {
-	if protocol.Unmarshal(b, &m.On) == nil {
+	var on bool
+	if protocol.Unmarshal(b, &on) == nil {
+		*m = MultiAgentPaths(on)
 		return nil
 	}
 	var table struct {
@@ -22,6 +24,6 @@ func (m *MultiAgentPaths) UnmarshalJSON(b []byte) error {
 	if err := protocol.Unmarshal(b, &table); err != nil || table.Enabled == nil {
 		return errMultiAgentPaths
 	}
-	m.On = *table.Enabled
+	*m = MultiAgentPaths(*table.Enabled)
 	return nil
 }
