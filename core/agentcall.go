@@ -1,7 +1,6 @@
 package core
 
 import (
-	"cmp"
 	"maps"
 	"slices"
 
@@ -47,7 +46,7 @@ type AgentsCalled struct {
 	Output string
 	// Failed is set if the call did not do what it was for.
 	Failed bool
-	// Activity is what an agent with a path did or got, or nil.
+	// Activity shows clients an agent with a path that the call started, informed or interrupted. It is nil otherwise.
 	Activity *protocol.SubAgentActivityItem
 }
 
@@ -55,8 +54,8 @@ func (CallAgents) effect() {}
 
 func (in AgentsCalled) apply(s *step) { s.agentsCalled(in) }
 
-// agentTools returns the tools about other agents. Those that name agents by ids and those that name them by paths share
-// some names.
+// agentTools returns the tools about other agents. Those for agents with ids and those for agents with paths share some
+// names.
 func agentTools() (tools []builtInTool) {
 	known := map[string]bool{}
 	for _, spec := range slices.Concat(toolspec.AgentSpecs(""), toolspec.PeerSpecs()) {
@@ -84,25 +83,6 @@ func agentTools() (tools []builtInTool) {
 		})
 	}
 	return tools
-}
-
-// agentSpec returns the tool with a name of the kind of agents that the thread starts.
-func (t *Thread) agentSpec(name string) (spec ToolSpec, found bool) {
-	specs := toolspec.PeerSpecs()
-	if !t.capabilities.Agents.ByPath {
-		specs = toolspec.AgentSpecs(t.capabilities.Agents.Roles)
-	}
-	i := slices.IndexFunc(specs, func(of ToolSpec) bool { return of.Name == name })
-	if i < 0 {
-		return spec, false
-	}
-	return specs[i], true
-}
-
-// callsAgents reports whether the model can start agents.
-func (t *Thread) callsAgents() bool {
-	rules := t.capabilities.Agents
-	return rules.Offered && t.Spawned().Depth < rules.MaxDepth
 }
 
 func (s *step) decodeAgentCall(tool string, c *toolCall) (callKind, error) {
@@ -191,47 +171,4 @@ func (s *step) completeAgentItem(in AgentsCalled, c *toolCall, k *agentCall) {
 	}
 	c.item.ThreadItemVariant = &item
 	s.completeItem(c.item, nil)
-}
-
-// showActivity shows what an agent with a path did or got, as an item of the turn.
-func (s *step) showActivity(id string, activity protocol.SubAgentActivityItem) {
-	activity.ID = id
-	item := s.newItem(&activity, s.Now)
-	s.notifyStarted(item)
-	s.completeItem(item, nil)
-}
-
-// AgentRules returns the rules for agents that the thread starts.
-func (t *Thread) AgentRules() AgentRules { return t.capabilities.Agents }
-
-// Agents returns the open agents that the thread has started.
-func (t *Thread) Agents() []StartedAgent { return t.state.Agents }
-
-// Spawned describes the agent that the thread is. It has no parent if no agent started the thread.
-func (t *Thread) Spawned() protocol.Spawn { return protocol.SpawnOf(t.state.Meta.Source) }
-
-// AgentPath returns the place of the agent that the thread is, in the tree of agents with paths. It is that of the root
-// for a thread that no agent started, and "" for an agent without a path.
-func (t *Thread) AgentPath() string {
-	of := t.Spawned()
-	switch {
-	case of.ParentThreadID == nil:
-		return protocol.RootAgentPath
-	case of.Path == nil:
-		return ""
-	}
-	return *of.Path
-}
-
-// SessionID returns the id that the threads of one tree of agents share. The thread that began it has this id.
-func (t *Thread) SessionID() string { return cmp.Or(t.state.Meta.SessionID, t.state.ID) }
-
-// LastTurnRequest returns the id of the last model request of a turn, or "".
-func (t *Thread) LastTurnRequest() string {
-	for i := t.state.Requests() - 1; i >= 0; i-- {
-		if t.state.Request(i).Kind == protocol.RequestTurn {
-			return t.state.RequestID(i)
-		}
-	}
-	return ""
 }

@@ -16,8 +16,8 @@ func (s *step) appendNotices(env TurnEnv) {
 	}
 }
 
-// newNotices returns the mode, the skills, the other agents, the environment and the instructions, if they differ from the last ones in
-// the context.
+// newNotices returns the mode, the skills, the facts about other agents, the environment and the instructions, if they
+// differ from the last ones in the context.
 func (t *Thread) newNotices(env TurnEnv) (messages []*protocol.Message) {
 	if text := t.newMode(); text != "" {
 		messages = append(messages, history.DeveloperMessage(text))

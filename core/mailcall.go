@@ -41,30 +41,6 @@ func (s *step) mailCalls() (calls []*toolCall) {
 	return calls
 }
 
-// endMailCalls completes the calls that wait for a message, and starts the next calls.
-func (s *step) endMailCalls(output string) {
-	calls := s.mailCalls()
-	for _, c := range calls {
-		s.effect(Cancel{c.effect})
-		s.completeMailCall(c, output)
-	}
-	if len(calls) > 0 && !s.isEnding() {
-		s.advance()
-	}
-}
-
-// mailTimerFired completes a call whose time is over. It returns false for other timers.
-func (s *step) mailTimerFired(timer EffectID) bool {
-	for _, c := range s.mailCalls() {
-		if c.effect == timer {
-			s.completeMailCall(c, waitTimedOut)
-			s.advance()
-			return true
-		}
-	}
-	return false
-}
-
 func (s *step) completeMailCall(c *toolCall, output string) {
 	item := *c.item.ThreadItemVariant.(*protocol.CollabAgentToolCallItem)
 	item.Status = protocol.AgentCallCompleted

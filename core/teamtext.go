@@ -4,6 +4,7 @@ import (
 	"path"
 	"strings"
 
+	"appserver/core/pure/history"
 	"appserver/protocol"
 )
 
@@ -47,4 +48,43 @@ func agentModeText(m protocol.MultiAgentMode) string {
 		return proactiveAgents
 	}
 	return explicitAgents
+}
+
+// newTeam returns the facts about the other agents, or "" if they are in force.
+func (t *Thread) newTeam() string {
+	if text := t.teamText(); text != "" && text != t.context.Team() {
+		return protocol.TeamTag + text + protocol.TeamEnd
+	}
+	return ""
+}
+
+// teamText returns the facts about the other agents, or "" for a thread without any.
+func (t *Thread) teamText() string {
+	path := t.AgentPath()
+	switch {
+	case !t.capabilities.Agents.ByPath, path == protocol.RootAgentPath && !t.callsAgents():
+		return ""
+	case path == protocol.RootAgentPath:
+		return rootTeam
+	}
+	return memberTeam(path)
+}
+
+// newAgentMode returns the message on when to start agents, or "" if it is in force.
+func (t *Thread) newAgentMode() string {
+	if !t.capabilities.Agents.ByPath || !t.callsAgents() {
+		return ""
+	}
+	text := agentModeText(t.state.Settings.Agents)
+	if text == t.context.AgentMode() {
+		return ""
+	}
+	return protocol.AgentModeTag + text + protocol.AgentModeEnd
+}
+
+// appendAgentMode adds the instructions on when to start agents, if the model does not know them yet.
+func (s *step) appendAgentMode() {
+	if text := s.newAgentMode(); text != "" {
+		s.item(history.DeveloperMessage(text))
+	}
 }

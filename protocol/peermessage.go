@@ -152,8 +152,8 @@ func peerParts(item ResponseItem) []gjson.Result {
 	return content.Array()
 }
 
-// minSealed is the length from which a text of the base64 alphabet alone is encrypted, in bytes. It is less than that of
-// the smallest Fernet token.
+// minSealed is the minimum length of an encrypted text, in bytes. The smallest Fernet token is longer. A text of fewer
+// bytes in the base64 alphabet is a word.
 const minSealed = 64
 
 // readableText returns a text that was written without encryption, as other providers than the vendor's do, or a note.

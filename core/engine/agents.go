@@ -6,8 +6,9 @@ import (
 	"fmt"
 	"time"
 
+	"go.uber.org/zap"
+
 	"appserver/core"
-	"appserver/core/pure/toolspec"
 	"appserver/protocol"
 )
 
@@ -34,9 +35,9 @@ func (a *actor) self() agent {
 func (a *actor) callAgents(e core.CallAgents) work {
 	self := a.self()
 	switch e.Call.Tool {
-	case toolspec.SpawnAgent:
+	case core.SpawnAgent:
 		return a.spawnAgent(e, self)
-	case toolspec.WaitAgent:
+	case core.WaitAgent:
 		return func(ctx context.Context, _ func(core.Input)) core.Input { return a.engine.awaitAgents(ctx, e, self) }
 	}
 	return func(ctx context.Context, _ func(core.Input)) core.Input {
@@ -56,15 +57,15 @@ func (e *Engine) callAgent(ctx context.Context, call core.CallAgents, self agent
 		return failedCall(id, fmt.Sprintf("invalid agent id %s", id))
 	}
 	target, found := e.team.find(id)
-	if !found || target.root != self.root || target.closed != (call.Call.Tool == toolspec.ResumeAgent) {
+	if !found || target.root != self.root || target.closed != (call.Call.Tool == core.ResumeAgent) {
 		return failedCall(id, fmt.Sprintf(agentNotFound, id))
 	}
 	switch call.Call.Tool {
-	case toolspec.SendInput:
+	case core.SendInput:
 		e.tellAgent(id, call.Call, call.Root)
 		return core.AgentsCalled{States: map[string]protocol.AgentState{id: target.state},
 			Output: marshalOutput(map[string]string{"submission_id": e.parts.NewID()})}
-	case toolspec.CloseAgent:
+	case core.CloseAgent:
 		e.closeAgent(id)
 		return core.AgentsCalled{States: map[string]protocol.AgentState{id: target.state},
 			Output: marshalOutput(map[string]json.RawMessage{"previous_status": target.state.Stored()})}
@@ -134,10 +135,11 @@ func (a *actor) loadAgent(do func()) {
 
 // agentFailed ends an agent whose turn could not begin.
 func (e *Engine) agentFailed(id string, err error) {
-	e.agentEnded(id, e.parts.NewID(), protocol.AgentState{Status: protocol.AgentErrored, Message: new(withCode(err).Message)})
+	e.agentEnded(id, e.parts.NewID(),
+		protocol.AgentState{Status: protocol.AgentErrored, Message: new(withCode(err).Message)})
 }
 
-// agentEnded records the state of an agent that does nothing any more, and tells its parent. turn is the turn that ended.
+// agentEnded records the state of an agent whose turn has ended, and tells its parent.
 func (e *Engine) agentEnded(id, turn string, state protocol.AgentState) {
 	before, found := e.team.change(id, func(a *agent) { a.state = state })
 	if !found || before.closed {
@@ -274,3 +276,48 @@ func agentState(turn protocol.Turn) protocol.AgentState {
 
 // agentWait bounds the time to create the thread of an agent.
 const agentWait = 30 * time.Second
+
+// adoptAgents adds the open agents of a thread that was loaded to the team. Those that had work are looked at: a crash
+// may have ended them before the thread got their results.
+func (a *actor) adoptAgents() {
+	if a.thread == nil {
+		return
+	}
+	self := a.self()
+	for _, open := range a.thread.Agents() {
+		state := protocol.AgentState{Status: protocol.AgentRunning}
+		if open.State != nil {
+			state = *open.State
+		}
+		if !a.engine.team.adopt(agent{id: open.ID, path: open.Path, parent: a.id, root: self.root, depth: self.depth + 1,
+			state: state}) {
+			continue
+		}
+		if open.State == nil {
+			a.engine.spawn(func() { a.engine.settleAgent(open.ID) })
+		}
+	}
+}
+
+// settleAgent finds out what became of an agent whose process has ended. A turn that waits for an answer continues.
+// Any other turn without an end was interrupted.
+func (e *Engine) settleAgent(id string) {
+	stored, err := e.loadStored(id)
+	if err != nil {
+		e.parts.Log.Warn("the thread of an agent cannot be read", zap.String("thread", id), zap.Error(err))
+		e.agentFailed(id, err)
+		return
+	}
+	defer stored.close()
+	if stored.Resumable() {
+		_, err := e.post(id, true, request{do: func(*actor) {}, absent: func(child *actor) { child.loadAgent(func() {}) }})
+		if err == nil {
+			return
+		}
+	}
+	turn := stored.LastTurnSummary()
+	if turn.Status == protocol.TurnInProgress || turn.ID == "" {
+		turn.Status = protocol.TurnInterrupted
+	}
+	e.agentEnded(id, turn.ID, agentState(turn))
+}

@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"appserver/core"
-	"appserver/core/pure/toolspec"
 	"appserver/protocol"
 )
 
@@ -23,7 +22,7 @@ const (
 // callPeer sends a message to an agent with a path, ends its turn, or lists agents.
 func (e *Engine) callPeer(call core.CallAgents, self agent) core.AgentsCalled {
 	done := core.AgentsCalled{Effect: call.ID}
-	if call.Call.Tool == toolspec.ListAgents {
+	if call.Call.Tool == core.ListAgents {
 		done.Output = e.listPeers(self.root, call.Call.Prefix)
 		return done
 	}
@@ -37,7 +36,7 @@ func (e *Engine) callPeer(call core.CallAgents, self agent) core.AgentsCalled {
 	}
 	done.Activity = &protocol.SubAgentActivityItem{Kind: protocol.AgentActivityInteracted, AgentThreadID: target.id,
 		AgentPath: target.path}
-	if call.Call.Tool == toolspec.InterruptAgent {
+	if call.Call.Tool == core.InterruptAgent {
 		done.Activity.Kind = protocol.AgentActivityInterrupted
 		done.Output = marshalOutput(map[string]json.RawMessage{"previous_status": target.state.Stored()})
 		e.interruptAgent(target.id)
@@ -53,11 +52,11 @@ func (e *Engine) callPeer(call core.CallAgents, self agent) core.AgentsCalled {
 func peerProblem(tool string, self, target agent) string {
 	isRoot := target.path == protocol.RootAgentPath
 	switch {
-	case tool == toolspec.FollowupTask && isRoot:
+	case tool == core.FollowupTask && isRoot:
 		return rootNoTask
-	case tool == toolspec.InterruptAgent && isRoot:
+	case tool == core.InterruptAgent && isRoot:
 		return rootNoAgent
-	case tool == toolspec.InterruptAgent && target.id == self.id:
+	case tool == core.InterruptAgent && target.id == self.id:
 		return selfInterrupt
 	}
 	return ""
@@ -94,7 +93,7 @@ func (e *Engine) findPeer(self agent, target string) (found agent, problem strin
 func (e *Engine) sendPeer(call core.CallAgents, self, target agent) error {
 	mail := core.PeerMail{Message: protocol.PeerMessage{Author: self.path, Recipient: target.path, Kind: protocol.PeerNote,
 		Payload: call.Call.Text()}}
-	if call.Call.Tool == toolspec.SendMessage {
+	if call.Call.Tool == core.SendMessage {
 		return e.changeThread(protocol.Caller{}, target.id, mail)
 	}
 	mail.Message.Kind = protocol.PeerTask

@@ -98,7 +98,8 @@ func TestAgentsWithPaths(t *testing.T) {
 		require.Equal(t, []string{`{"task_name":"/root/child_a"}`, "agent path `/root/child_a` already exists",
 			"agent_name must use only lowercase letters, digits, and underscores", "Empty message can't be sent to an agent",
 			"fork_turns must be `none`, `all`, or a positive integer string",
-			`{"agents":[{"agent_name":"/root","agent_status":"running"},{"agent_name":"/root/child_a","agent_status":"running"}]}`,
+			`{"agents":[{"agent_name":"/root","agent_status":"running"},` +
+				`{"agent_name":"/root/child_a","agent_status":"running"}]}`,
 			`{"message":"Wait completed.","timed_out":false}`}, outputs(last))
 		require.Contains(t, strings.Join(last.Conversation(t), "\n"),
 			"user: Message Type: FINAL_ANSWER\nTask name: /root\nSender: /root/child_a\nPayload:\nthere are 7")
@@ -110,7 +111,8 @@ func TestAgentsWithPaths(t *testing.T) {
 		of := requestOf(t, p, "/root/child_a")
 		require.Contains(t, strings.Join(of.Conversation(t), "\n"),
 			"Message Type: NEW_TASK\nTask name: /root/child_a\nSender: /root\nPayload:\ncount the files")
-		require.Contains(t, string(apptest.JoinRaw(of.Messages)), "You are the agent /root/child_a. The agent /root started you.")
+		require.Contains(t, string(apptest.JoinRaw(of.Messages)),
+			"You are the agent /root/child_a. The agent /root started you.")
 		require.NotContains(t, of.Body, `"spawn_agent"`, "agents.max_depth is 1")
 		checkPathsStored(t, c, home, root)
 		c.Close()
@@ -179,7 +181,8 @@ func TestAgentsWithPathsGetMessages(t *testing.T) {
 			apptest.Rule{Last: "FINAL_ANSWER", Calls: []apptest.ToolCall{
 				call("send_message", apptest.Object{"target": "quick", "message": "a note"}),
 				call("followup_task", apptest.Object{"target": "/root/quick", "message": "second task"}),
-				call("interrupt_agent", apptest.Object{"target": "slow"}), call("interrupt_agent", apptest.Object{"target": "nope"}),
+				call("interrupt_agent", apptest.Object{"target": "slow"}),
+				call("interrupt_agent", apptest.Object{"target": "nope"}),
 				call("interrupt_agent", apptest.Object{"target": "/root"}),
 				call("send_message", apptest.Object{"target": "/root", "message": "to myself"}),
 				call("list_agents", apptest.Object{"path_prefix": "/root/slow"})}},
@@ -251,8 +254,8 @@ func TestAgentsWithPathsBeginWithTurns(t *testing.T) {
 	c.Close()
 }
 
-// TestMultiAgentModeSelectsInstructions starts a thread whose model starts agents unasked, and changes that. The mode is
-// kept when the thread is loaded again.
+// TestMultiAgentModeSelectsInstructions starts a thread whose model starts agents unasked, and changes that. The mode
+// is kept when the thread is loaded again.
 func TestMultiAgentModeSelectsInstructions(t *testing.T) {
 	t.Parallel()
 	p := apptest.ChatWire.NewRuledModel(t)
@@ -268,7 +271,8 @@ func TestMultiAgentModeSelectsInstructions(t *testing.T) {
 	sent := requestWith(t, p, "two").Body
 	require.Equal(t, 1, strings.Count(sent, "Start other agents without being asked"))
 	require.NotContains(t, sent, "only if the user asks for agents")
-	turn := apptest.Object{"threadId": root, "input": apptest.TextInput("three"), "multiAgentMode": apptest.Object{"custom": "Our own rule."}}
+	turn := apptest.Object{"threadId": root, "input": apptest.TextInput("three"),
+		"multiAgentMode": apptest.Object{"custom": "Our own rule."}}
 	c.Call("turn/start", turn)
 	c.AwaitTurn()
 	require.Contains(t, requestWith(t, p, "three").Body, "Our own rule.")
@@ -366,7 +370,9 @@ func TestAgentsWithPathsSurviveKill(t *testing.T) {
 	c = apptest.StartServer(t, home)
 	c.Initialize()
 	c.Call("thread/resume", apptest.Object{"threadId": root})
-	c.Until(func(m apptest.Message) bool { return strings.Contains(string(m.Params), "/root/slow → The agent was interrupted.") })
+	c.Until(func(m apptest.Message) bool {
+		return strings.Contains(string(m.Params), "/root/slow → The agent was interrupted.")
+	})
 	c.BeginTurn(root, "list them")
 	require.Equal(t, "completed", awaitTurnOf(c, root))
 	got := outputs(requestWith(t, p, "another task"))

@@ -21,7 +21,8 @@ const (
 const AllTurns = -1
 
 const (
-	peerTarget  = `"target":{"type":"string","description":"The name of an agent that you started, the path of any agent, or its id."}`
+	peerTarget = `"target":{"type":"string",` +
+		`"description":"The name of an agent that you started, the path of any agent, or its id."}`
 	peerMessage = `"message":{"type":"string"}`
 )
 
@@ -39,7 +40,8 @@ var spawnPeerSpec = Spec{
 	Parameters: json.RawMessage(`{"type":"object","properties":{` +
 		`"task_name":{"type":"string","description":"Lower-case letters, digits and underscores."},` +
 		`"message":{"type":"string","description":"The task."},` +
-		`"fork_turns":{"type":"string","description":"all (the default), none, or the number of the last turns that the agent begins with."},` +
+		`"fork_turns":{"type":"string",` +
+		`"description":"all (the default), none, or the number of the last turns that the agent begins with."},` +
 		`"model":{"type":"string","description":"Another model, only if the user names one."},` +
 		`"reasoning_effort":{"type":"string"}},"required":["task_name","message"],"additionalProperties":false}`),
 }
