@@ -200,9 +200,9 @@ func (w *chatWriter) message(m *protocol.Message) {
 	}
 }
 
-// isNotice reports whether a message of the developer informs about a mode, the skills or other agents. It is sent in the
-// role of the user: it comes within the conversation, where many templates refuse system messages, and Anthropic moves
-// them to the front.
+// isNotice reports whether a message of the developer informs about a mode, the skills or other agents. It is sent in
+// the role of the user: it comes within the conversation, where many templates refuse system messages, and Anthropic
+// moves them to the front.
 func isNotice(text string) bool {
 	return slices.ContainsFunc([]string{protocol.ModeTag, protocol.SkillsTag, protocol.TeamTag, protocol.AgentModeTag},
 		func(tag string) bool { return strings.HasPrefix(text, tag) })
