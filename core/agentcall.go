@@ -72,8 +72,10 @@ func agentTools() (tools []builtInTool) {
 				return protocol.AgentsNamespace
 			},
 			spec: func(t *Thread) ToolSpec {
-				found, _ := t.agentSpec(spec.Name)
-				return found
+				if found, has := t.agentSpec(spec.Name); has {
+					return found
+				}
+				return spec
 			},
 			offered: func(t *Thread) bool {
 				_, found := t.agentSpec(spec.Name)

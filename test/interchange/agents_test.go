@@ -48,10 +48,10 @@ enabled = true
 	children := c.CallJSON("thread/list", apptest.Object{"parentThreadId": root, "modelProviders": []string{}}).Get("data")
 	require.Len(t, children.Array(), 1)
 	child := children.Get("0.id").Str
+	c.Call("thread/resume", apptest.Object{"threadId": root})
 	c.Call("thread/resume", apptest.Object{"threadId": child})
 	refused := c.CallRejected("turn/start", apptest.Object{"threadId": child, "input": apptest.TextInput("hello")})
 	require.Contains(t, refused.Message, "multi-agent v2 sub-agents", "the agent is one of its own")
-	c.Call("thread/resume", apptest.Object{"threadId": root})
 	c.Turn(root, "go on")
 	c.Close()
 	requests := p.Requests()
