@@ -1,7 +1,6 @@
 package core
 
 import (
-	"cmp"
 	"maps"
 	"slices"
 
@@ -13,22 +12,13 @@ import (
 // AgentCall is a call about other agents.
 type AgentCall = toolspec.AgentCall
 
-// The tools about other agents.
-const (
-	SpawnAgent  = toolspec.SpawnAgent
-	SendInput   = toolspec.SendInput
-	WaitAgent   = toolspec.WaitAgent
-	CloseAgent  = toolspec.CloseAgent
-	ResumeAgent = toolspec.ResumeAgent
-)
-
 // StartedAgent is an open agent that a thread has started.
 type StartedAgent = state.Agent
 
 // AgentRules configure the agents that a thread can start. The zero value permits none.
 type AgentRules struct {
-	// Offered is set if the model has the tools.
-	Offered bool
+	// Offered is set if the model has the tools. ByPath is set if agents have paths and send each other messages.
+	Offered, ByPath bool
 	// MaxOpen is the largest number of open agents in a tree. MaxDepth is that of the ancestors of an agent.
 	MaxOpen, MaxDepth int
 	// Roles are the kinds of agents that the model can choose: a line NAME: DESCRIPTION for each, or "".
@@ -56,36 +46,63 @@ type AgentsCalled struct {
 	Output string
 	// Failed is set if the call did not do what it was for.
 	Failed bool
+	// Activity shows clients an agent with a path that the call started, informed or interrupted. It is nil otherwise.
+	Activity *protocol.SubAgentActivityItem
 }
 
 func (CallAgents) effect() {}
 
 func (in AgentsCalled) apply(s *step) { s.agentsCalled(in) }
 
-// agentTools returns the tools about other agents.
+// agentTools returns the tools about other agents. Those for agents with ids and those for agents with paths share some
+// names.
 func agentTools() (tools []builtInTool) {
-	for i, spec := range toolspec.AgentSpecs("") {
+	known := map[string]bool{}
+	for _, spec := range slices.Concat(toolspec.AgentSpecs(""), toolspec.PeerSpecs()) {
+		if known[spec.Name] {
+			continue
+		}
+		known[spec.Name] = true
 		tools = append(tools, builtInTool{
-			name:    spec.Name,
-			spec:    func(t *Thread) ToolSpec { return toolspec.AgentSpecs(t.capabilities.Agents.Roles)[i] },
-			offered: (*Thread).offersAgents,
-			decode: func(_ *step, c *toolCall) (callKind, error) {
-				call, err := toolspec.ParseAgentCall(spec.Name, c.call.Arguments)
-				if problem := call.Problem(); err == nil && problem != "" {
-					return &textCall{text: problem}, nil
+			name: spec.Name,
+			namespace: func(t *Thread) string {
+				if t.capabilities.Agents.ByPath {
+					return protocol.PeersNamespace
 				}
-				return &agentCall{call}, err
+				return protocol.AgentsNamespace
 			},
+			spec: func(t *Thread) ToolSpec {
+				if found, has := t.agentSpec(spec.Name); has {
+					return found
+				}
+				return spec
+			},
+			offered: func(t *Thread) bool {
+				_, found := t.agentSpec(spec.Name)
+				return found && t.callsAgents()
+			},
+			decode: func(s *step, c *toolCall) (callKind, error) { return s.decodeAgentCall(spec.Name, c) },
 		})
 	}
 	return tools
 }
 
-// offersAgents reports whether the model has the tools about other agents. An agent at the largest depth has them only
-// if it began with the context of its parent: its first request equals that of its parent.
-func (t *Thread) offersAgents() bool {
-	rules := t.capabilities.Agents
-	return rules.Offered && (t.Spawned().Depth < rules.MaxDepth || t.state.Meta.ForkedFromID != nil)
+func (s *step) decodeAgentCall(tool string, c *toolCall) (callKind, error) {
+	parse := toolspec.ParseAgentCall
+	if s.capabilities.Agents.ByPath {
+		parse = toolspec.ParsePeerCall
+	}
+	call, err := parse(tool, c.call.Arguments)
+	if err != nil {
+		return nil, err
+	}
+	if problem := call.Problem(); problem != "" {
+		return &textCall{text: problem}, nil
+	}
+	if call.ByPath && call.Tool == toolspec.WaitAgent {
+		return &mailCall{call}, nil
+	}
+	return &agentCall{call}, nil
 }
 
 // agentCall is a call about other agents.
@@ -95,8 +112,10 @@ type agentCall struct{ AgentCall }
 func (k *agentCall) readsOnly(*step) bool { return k.Tool == toolspec.WaitAgent }
 
 func (k *agentCall) start(s *step, c *toolCall) {
-	c.item = s.newItem(k.newItem(s, c), s.Now)
-	s.notifyStarted(c.item)
+	if !k.ByPath {
+		c.item = s.newItem(k.newItem(s, c), s.Now)
+		s.notifyStarted(c.item)
+	}
 	s.effect(CallAgents{ID: s.runCall(c), TurnID: s.active.id, CallID: c.call.ID, Root: s.transcript.Last().Root,
 		Call: k.AgentCall})
 }
@@ -126,6 +145,21 @@ func (s *step) agentsCalled(in AgentsCalled) {
 	if c == nil {
 		return
 	}
+	if !k.ByPath {
+		s.completeAgentItem(in, c, k)
+	} else if in.Activity != nil {
+		s.showActivity(c.call.ID, *in.Activity)
+	}
+	output := in.Output
+	if s.isEnding() && in.Failed {
+		output = abortedOutputText
+	}
+	s.completeCall(c, output)
+	s.effectOfCallEnded()
+}
+
+// completeAgentItem completes the item of a call about agents without paths.
+func (s *step) completeAgentItem(in AgentsCalled, c *toolCall, k *agentCall) {
 	item := *c.item.ThreadItemVariant.(*protocol.CollabAgentToolCallItem)
 	item.Status, item.AgentsStates = protocol.AgentCallCompleted, in.States
 	if in.Failed {
@@ -139,32 +173,4 @@ func (s *step) agentsCalled(in AgentsCalled) {
 	}
 	c.item.ThreadItemVariant = &item
 	s.completeItem(c.item, nil)
-	output := in.Output
-	if s.isEnding() && in.Failed {
-		output = abortedOutputText
-	}
-	s.completeCall(c, output)
-	s.effectOfCallEnded()
-}
-
-// AgentRules returns the rules for agents that the thread starts.
-func (t *Thread) AgentRules() AgentRules { return t.capabilities.Agents }
-
-// Agents returns the open agents that the thread has started.
-func (t *Thread) Agents() []StartedAgent { return t.state.Agents }
-
-// Spawned describes the agent that the thread is. It has no parent if no agent started the thread.
-func (t *Thread) Spawned() protocol.Spawn { return protocol.SpawnOf(t.state.Meta.Source) }
-
-// SessionID returns the id that the threads of one tree of agents share. The thread that began it has this id.
-func (t *Thread) SessionID() string { return cmp.Or(t.state.Meta.SessionID, t.state.ID) }
-
-// LastTurnRequest returns the id of the last model request of a turn, or "".
-func (t *Thread) LastTurnRequest() string {
-	for i := t.state.Requests() - 1; i >= 0; i-- {
-		if t.state.Request(i).Kind == protocol.RequestTurn {
-			return t.state.RequestID(i)
-		}
-	}
-	return ""
 }

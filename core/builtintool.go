@@ -5,6 +5,8 @@ import "appserver/core/pure/toolspec"
 // builtInTool is a tool of the server.
 type builtInTool struct {
 	name string
+	// namespace returns the namespace of the tool in rollouts, or is nil without one.
+	namespace func(t *Thread) string
 	// spec returns the specification in the next request.
 	spec func(t *Thread) ToolSpec
 	// offered reports whether the next request has the tool, or is nil if each has.

@@ -16,14 +16,19 @@ func (s *step) appendNotices(env TurnEnv) {
 	}
 }
 
-// newNotices returns the mode, the skills, the environment and the instructions, if they differ from the last ones in
-// the context.
+// newNotices returns the mode, the skills, the facts about other agents, the environment and the instructions, if they
+// differ from the last ones in the context.
 func (t *Thread) newNotices(env TurnEnv) (messages []*protocol.Message) {
 	if text := t.newMode(); text != "" {
 		messages = append(messages, history.DeveloperMessage(text))
 	}
 	if text := t.newSkills(env.Capabilities.Skills); text != "" {
 		messages = append(messages, history.DeveloperMessage(text))
+	}
+	for _, text := range []string{t.newTeam(), t.newAgentMode()} {
+		if text != "" {
+			messages = append(messages, history.DeveloperMessage(text))
+		}
 	}
 	if text := t.environmentText(env); text != "" && text != t.context.Environment() {
 		messages = append(messages, history.UserMessage(text))

@@ -38,6 +38,7 @@ func (s *step) completeTurn() {
 	s.endReview()
 	s.completeOpenCalls()
 	s.addAgentNotices()
+	s.addMails()
 	s.recordCancelled()
 	s.recordEnd(t)
 	s.becomeIdle()

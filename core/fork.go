@@ -20,6 +20,8 @@ type Fork struct {
 	// AtRequest is set if the fork ends before a model request of its last turn. The model is not told of the end of
 	// the turn, so that its next request can repeat that one.
 	AtRequest bool
+	// Turns bounds the turns of which the fork keeps the items, or is 0 without a bound.
+	Turns int
 	// Answered is set if another input replies to the caller. Unasked has the meaning of Start.
 	Answered, Unasked bool
 }
@@ -33,6 +35,11 @@ func (s *step) fork(in Fork) {
 		s.cutTurn()
 	}
 	s.closeDanglingTurn()
+	if in.Turns > 0 && len(s.context.ActiveTurns()) > in.Turns {
+		c := s.beginTrim()
+		s.trimTo(in.Turns, protocol.TrimHistoryLimit, "", nil)
+		s.endTrim(c, nil)
+	}
 	s.changeSettings(in.Settings, "")
 	if in.Name != s.state.Name {
 		s.event(protocol.NameUpdated{Type: protocol.EventNameUpdated, ThreadID: s.state.ID, ThreadName: in.Name})

@@ -77,6 +77,7 @@ func (s *step) interrupt() {
 		s.effect(Cancel{t.retry})
 	}
 	s.cancelWaits()
+	s.abortMailCalls()
 	s.cancelQuestions()
 	asking := s.awaitsApproval() || t.asks(protocol.FlagWaitingOnUserInput)
 	for _, c := range t.calls {

@@ -62,6 +62,10 @@ func (s *step) modelDone(in ModelDone) {
 	if in.Answer.Cut != "" {
 		s.warn([]string{"The model's answer is not whole: " + in.Answer.Cut})
 	}
+	if len(in.Answer.Calls) == 0 && s.hasTask() {
+		s.requestModelWhenReady()
+		return
+	}
 	if len(in.Answer.Calls) == 0 {
 		s.endReview()
 		s.finishTurn(protocol.TurnCompleted, nil)
@@ -117,6 +121,8 @@ func (s *step) timerFired(in TimerFired) {
 	case t.retry == in.Effect:
 		s.requestModel()
 	default:
-		s.waitTimerFired(in.Effect)
+		if !s.mailTimerFired(in.Effect) {
+			s.waitTimerFired(in.Effect)
+		}
 	}
 }

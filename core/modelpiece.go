@@ -72,11 +72,13 @@ func (s *step) itemPiece(m *modelRequest, item protocol.ResponseItemVariant) {
 		m.message.replaceText(i.Content)
 		s.completeMessage(m, nil, i.Phase)
 	case *protocol.Unknown:
-		if i.Tag == history.WebSearchCall {
+		switch i.Tag {
+		case history.WebSearchCall:
 			s.keepSearch(m, i)
-			return
+		case protocol.PeerMessageType: // no provider speaks for another agent
+		default:
+			s.item(item)
 		}
-		s.item(item)
 	default:
 		s.item(item)
 	}

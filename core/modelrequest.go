@@ -42,6 +42,7 @@ func (s *step) requestModel() {
 	r := s.reviewing()
 	if r == nil {
 		s.addAgentNotices()
+		s.addMails()
 		s.appendDefinitions()
 		s.economize()
 	}

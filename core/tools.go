@@ -41,6 +41,8 @@ func (s *step) callItem(call *ToolCall) protocol.ResponseItemVariant {
 	item := &protocol.FunctionCall{Name: call.Name, Arguments: call.Arguments, CallID: call.ID, Echo: call.Echo}
 	if t := s.serverTool(call.Name); t != nil {
 		item.Namespace, item.Name = t.RolloutName()
+	} else if b := s.builtInTool(call.Name); b != nil && b.namespace != nil {
+		item.Namespace = b.namespace(s.Thread)
 	}
 	return item
 }

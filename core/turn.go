@@ -16,7 +16,9 @@ type TurnStart struct {
 	Skills []SkillText
 	// Permissions are those that the params name, or nil.
 	Permissions *Permissions
-	Env         TurnEnv
+	// Mail is the task of another agent that starts the turn, or nil.
+	Mail *PeerMail
+	Env  TurnEnv
 }
 
 func (in TurnStart) apply(s *step) { s.turnStart(in) }
@@ -43,6 +45,8 @@ func (s *step) turnStart(in TurnStart) {
 		s.beginTurn(in)
 	case s.isInterrupted(), !s.active.kind.takesInput() && s.isEnding():
 		s.waiting = append(s.waiting, waiter{in.To, in})
+	case in.Mail != nil:
+		s.getTask(in)
 	case !s.active.kind.takesInput():
 		s.reject(in.To, s.active.errNotSteerable("failed to submit turn input: "))
 	case len(in.Params.Input) == 0:
@@ -65,6 +69,7 @@ func (s *step) turnStart(in TurnStart) {
 	default:
 		s.adjustSettings(in.settings(s), s.active.id)
 		s.appendMode()
+		s.appendAgentMode()
 		s.reply(in.To, protocol.TurnStartResponse{Turn: s.activeTurnView()})
 		s.steerTurn(in.Params.Input, in.Params.ClientUserMessageID, in.Images, in.Skills)
 	}
@@ -89,6 +94,10 @@ func (s *step) beginTurn(in TurnStart) {
 	s.notify(protocol.TurnStartedNotification{ThreadID: s.state.ID, Turn: s.activeTurnView()})
 	s.warnOnce(in.Env.Warnings)
 	s.addUserInput(in.Params.Input, in.Params.ClientUserMessageID, in.Images, in.Skills)
+	if in.Mail != nil {
+		s.addMail(peerMail{*in.Mail, true})
+		s.out.Sync = true
+	}
 	s.beginCheckpoint()
 	s.searchMemory(in.Params.Input)
 	s.firstModelRequest()
@@ -113,6 +122,8 @@ func (s *step) steerTurn(
 	case s.isRequesting():
 		s.effect(Cancel{t.request.effect})
 		s.requestModel()
+	default:
+		s.endMailCalls(waitSteered)
 	}
 }
 

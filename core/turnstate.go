@@ -63,6 +63,8 @@ type modelWork struct {
 	refill refillGuard
 	// agentsEnded are the results of agents since the last request. The next one has them.
 	agentsEnded []AgentEnded
+	// mail has the messages of other agents since the last request. The next one has them.
+	mail []peerMail
 	// cancelled are the cancelled model requests whose effects have ended.
 	cancelled []*protocol.StoredRequest
 	// definitions are those that a search has found since the last request.

@@ -173,7 +173,7 @@ func (t *Thread) settingsView(env TurnEnv) protocol.ThreadSettingsView {
 	s := t.state.Settings
 	v := protocol.ThreadSettingsView{
 		Model: s.Model, ModelProvider: s.Provider, ServiceTier: s.ServiceTier, DisabledPluginIDs: []string{},
-		Cwd: s.Cwd, WorkspaceRoots: s.WorkspaceRoots(), MultiAgentMode: protocol.MultiAgentExplicit,
+		Cwd: s.Cwd, WorkspaceRoots: s.WorkspaceRoots(), MultiAgentMode: s.Agents,
 		InstructionSources: []string{}, ApprovalPolicy: s.ApprovalPolicy, ApprovalsReviewer: s.Reviewer,
 		Sandbox: s.Sandbox, PermissionProfile: s.Profile, ReasoningEffort: s.Effort,
 	}

@@ -35,6 +35,21 @@ const (
 	AgentResumes   = "resumeAgent"
 )
 
+// The kinds of a SubAgentActivityItem.
+const (
+	AgentActivityStarted     = "started"
+	AgentActivityInteracted  = "interacted"
+	AgentActivityInterrupted = "interrupted"
+	AgentActivityCompleted   = "completed"
+)
+
+// MultiAgentPaths is the version in session_meta of threads whose agents have paths.
+const MultiAgentPaths = "v2"
+
+// RootAgentPath is the path of the first agent of a tree. The path of another one is that of the agent that started it,
+// a slash and its name.
+const RootAgentPath = "/root"
+
 // The states of a CollabAgentToolCallItem.
 const (
 	AgentCallInProgress = "inProgress"

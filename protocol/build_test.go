@@ -167,6 +167,10 @@ func ownShapes() map[reflect.Type]func(b builder) any {
 			granular := b.value(reflect.TypeFor[protocol.GranularApproval]()).Interface().(protocol.GranularApproval)
 			return protocol.AskForApproval{Mode: protocol.ApprovalGranular, Granular: &granular}
 		},
+		reflect.TypeFor[protocol.MultiAgentMode](): func(b builder) any {
+			modes := []protocol.MultiAgentMode{{}, {Proactive: true}, {Custom: new(b.text())}}
+			return modes[b.one(len(modes))]
+		},
 		reflect.TypeFor[protocol.ApprovalDecision](): func(b builder) any {
 			words := []string{protocol.DecisionAccept, protocol.DecisionAcceptForSession, protocol.DecisionDecline,
 				protocol.DecisionCancel}

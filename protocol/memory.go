@@ -22,6 +22,9 @@ const ReminderHead = "[memory:summary v1 |"
 const (
 	ModeTag, ModeEnd     = "<collaboration_mode>", "</collaboration_mode>"
 	SkillsTag, SkillsEnd = "<skills_instructions>", "</skills_instructions>"
+	// TeamTag and TeamEnd enclose the facts about the other agents, AgentModeTag and AgentModeEnd when to start some.
+	TeamTag, TeamEnd           = "<agent_team>", "</agent_team>"
+	AgentModeTag, AgentModeEnd = "<multi_agent_mode>", "</multi_agent_mode>"
 	// ToolDefinitionTag begins a message with the definition of a tool.
 	ToolDefinitionTag = "<tool_definition"
 )

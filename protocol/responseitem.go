@@ -83,9 +83,19 @@ type FunctionCall struct {
 	Echo    *ProviderEcho `json:"provider_echo,omitempty"`
 }
 
+// The namespaces in rollouts of the tools for agents, which models get without a namespace. AgentsNamespace has those
+// that name agents by their ids, and PeersNamespace those that name them by their paths.
+const (
+	AgentsNamespace = "multi_agent_v1"
+	PeersNamespace  = "collaboration"
+)
+
 // FullName returns the tool name of Chat Completions: the namespace, mcp__SERVER for MCP servers,
-// precedes the name.
+// precedes the name. The names of tools for agents have none.
 func (c *FunctionCall) FullName() string {
+	if c.Namespace == AgentsNamespace || c.Namespace == PeersNamespace {
+		return c.Name
+	}
 	if strings.HasPrefix(c.Namespace, "mcp__") && !strings.HasSuffix(c.Namespace, "__") {
 		return c.Namespace + "__" + c.Name
 	}

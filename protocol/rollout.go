@@ -48,11 +48,13 @@ type SessionMeta struct {
 	DynamicTools []DynamicToolSpec `json:"dynamic_tools,omitempty"`
 	ForkedFromID *string           `json:"forked_from_id,omitempty"`
 	// ParentThreadID is the thread of the agent that started this one. The others describe this one.
-	ParentThreadID *string        `json:"parent_thread_id,omitempty"`
-	AgentNickname  *string        `json:"agent_nickname,omitempty"`
-	AgentRole      *string        `json:"agent_role,omitempty"`
-	AgentPath      *string        `json:"agent_path,omitempty"`
-	Git            *StoredGitInfo `json:"git,omitempty"`
+	ParentThreadID *string `json:"parent_thread_id,omitempty"`
+	AgentNickname  *string `json:"agent_nickname,omitempty"`
+	AgentRole      *string `json:"agent_role,omitempty"`
+	AgentPath      *string `json:"agent_path,omitempty"`
+	// MultiAgentVersion is v2 for threads whose agents have paths, and absent otherwise.
+	MultiAgentVersion string         `json:"multi_agent_version,omitempty"`
+	Git               *StoredGitInfo `json:"git,omitempty"`
 }
 
 // HistoryPaginated is the history mode of files whose items are item_completed
@@ -97,6 +99,8 @@ type TurnContext struct {
 	Effort            *string             `json:"effort,omitempty"`
 	Summary           string              `json:"summary"`
 	ServiceTier       *string             `json:"service_tier,omitempty"`
+	// MultiAgentMode is a MultiAgentMode. It is absent for explicitRequestOnly.
+	MultiAgentMode json.RawMessage `json:"multi_agent_mode,omitempty"`
 }
 
 // StoredSandboxPolicy is the stored form of SandboxPolicy.

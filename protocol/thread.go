@@ -164,6 +164,8 @@ type ThreadStartParams struct {
 	ThreadSource *string                  `json:"threadSource,omitempty"`
 	DynamicTools []DynamicToolSpec        `json:"dynamicTools,omitempty"`
 	Environments *[]TurnEnvironmentParams `json:"environments,omitempty"`
+	// MultiAgentMode is when models start other agents. It has an effect if the agents have paths.
+	MultiAgentMode *MultiAgentMode `json:"multiAgentMode,omitempty"`
 }
 
 // ThreadStartResponse has the thread and the settings of its next turn.
@@ -171,9 +173,6 @@ type ThreadStartResponse struct {
 	Thread Thread `json:"thread"`
 	ThreadSettingsView
 }
-
-// MultiAgentExplicit is the only multi-agent mode: agents start on request.
-const MultiAgentExplicit = "explicitRequestOnly"
 
 // ThreadSettingsView has the settings of a thread's next turn.
 type ThreadSettingsView struct {
@@ -191,7 +190,7 @@ type ThreadSettingsView struct {
 	// PermissionProfile is null if a client or the configuration set the sandbox without a profile.
 	PermissionProfile *ActiveProfile `json:"activePermissionProfile"`
 	ReasoningEffort   *string        `json:"reasoningEffort"`
-	MultiAgentMode    string         `json:"multiAgentMode" oneof:"explicitRequestOnly"`
+	MultiAgentMode    MultiAgentMode `json:"multiAgentMode"`
 }
 
 // ThreadResumeParams loads a stored thread, or subscribes to a loaded one.

@@ -77,6 +77,8 @@ type TurnStartParams struct {
 
 	RuntimeWorkspaceRoots *[]string                `json:"runtimeWorkspaceRoots,omitempty"`
 	Environments          *[]TurnEnvironmentParams `json:"environments,omitempty"`
+	// MultiAgentMode is when the model starts other agents. It has an effect if the agents have paths.
+	MultiAgentMode *MultiAgentMode `json:"multiAgentMode,omitempty"`
 }
 
 // TurnStartResponse has the new turn, or the active turn if the input joined it.

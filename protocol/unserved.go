@@ -31,7 +31,6 @@ type unservedThreadStart struct {
 	ServiceName                *string                   `json:"serviceName,omitempty"`
 	SessionStartSource         *string                   `json:"sessionStartSource,omitempty" oneof:"startup clear"`
 	SelectedCapabilityRoots    *[]selectedCapabilityRoot `json:"selectedCapabilityRoots,omitempty"`
-	MultiAgentMode             *multiAgentMode           `json:"multiAgentMode,omitempty"`
 	ProjectID                  *string                   `json:"projectId,omitempty"`
 	DaybreakEnabled            *bool                     `json:"daybreakEnabled,omitempty"`
 	AllowProviderModelFallback *bool                     `json:"allowProviderModelFallback,omitempty"`
@@ -54,12 +53,11 @@ type unservedThreadFork struct {
 type unservedTurnStart struct {
 	unservedPersonality
 	unservedTurnSteer
-	TurnTrigger        *string         `json:"turnTrigger,omitempty"`
-	ParentTurnID       *string         `json:"parentTurnId,omitempty"`
-	MultiAgentMode     *multiAgentMode `json:"multiAgentMode,omitempty"`
-	CyberAccessProgram *string         `json:"cyberAccessProgram,omitempty" oneof:"standard daybreakBlue daybreakRed"`
-	DisabledPluginIDs  *[]string       `json:"disabledPluginIds,omitempty"`
-	ServiceTierForTurn *string         `json:"serviceTierForTurn,omitempty"`
+	TurnTrigger        *string   `json:"turnTrigger,omitempty"`
+	ParentTurnID       *string   `json:"parentTurnId,omitempty"`
+	CyberAccessProgram *string   `json:"cyberAccessProgram,omitempty" oneof:"standard daybreakBlue daybreakRed"`
+	DisabledPluginIDs  *[]string `json:"disabledPluginIds,omitempty"`
+	ServiceTierForTurn *string   `json:"serviceTierForTurn,omitempty"`
 	ToolOutput         *struct {
 		Name      string     `json:"name"`
 		Namespace *string    `json:"namespace,omitempty"`
@@ -162,25 +160,6 @@ func (v *textOrList) UnmarshalJSON(b []byte) error {
 		return wrongType(in, "a string or a list")
 	}
 	return nil
-}
-
-// multiAgentMode is a word, or an object with the member custom.
-type multiAgentMode struct{}
-
-// UnmarshalJSON checks the variants.
-func (m *multiAgentMode) UnmarshalJSON(b []byte) error {
-	in := gjson.ParseBytes(b)
-	if in.Type == gjson.String {
-		words := []string{MultiAgentExplicit, "proactive"}
-		if !slices.Contains(words, in.Str) {
-			return &UnknownVariantError{in.Str, words}
-		}
-		return nil
-	}
-	var custom struct {
-		Custom string `json:"custom"`
-	}
-	return decodeObject(in, reflect.ValueOf(&custom).Elem())
 }
 
 // unserved are the types with the members of params that have no effect.

@@ -25,9 +25,10 @@ func (a *actor) self() agent {
 	}
 	of := a.thread.Spawned()
 	if of.ParentThreadID == nil {
-		return agent{id: a.id, root: a.id}
+		return agent{id: a.id, root: a.id, path: a.thread.AgentPath()}
 	}
-	return agent{id: a.id, parent: *of.ParentThreadID, root: a.thread.SessionID(), depth: of.Depth}
+	return agent{id: a.id, parent: *of.ParentThreadID, root: a.thread.SessionID(), depth: of.Depth,
+		path: a.thread.AgentPath()}
 }
 
 // callAgents returns the work of a call about other agents.
@@ -40,6 +41,9 @@ func (a *actor) callAgents(e core.CallAgents) work {
 		return func(ctx context.Context, _ func(core.Input)) core.Input { return a.engine.awaitAgents(ctx, e, self) }
 	}
 	return func(ctx context.Context, _ func(core.Input)) core.Input {
+		if e.Call.ByPath {
+			return a.engine.callPeer(e, self)
+		}
 		done := a.engine.callAgent(ctx, e, self)
 		done.Effect = e.ID
 		return done
@@ -131,16 +135,21 @@ func (a *actor) loadAgent(do func()) {
 
 // agentFailed ends an agent whose turn could not begin.
 func (e *Engine) agentFailed(id string, err error) {
-	e.agentEnded(id, protocol.AgentState{Status: protocol.AgentErrored, Message: new(withCode(err).Message)})
+	e.agentEnded(id, e.parts.NewID(),
+		protocol.AgentState{Status: protocol.AgentErrored, Message: new(withCode(err).Message)})
 }
 
-// agentEnded records the state of an agent that does nothing any more, and tells its parent.
-func (e *Engine) agentEnded(id string, state protocol.AgentState) {
+// agentEnded records the state of an agent whose turn has ended, and tells its parent.
+func (e *Engine) agentEnded(id, turn string, state protocol.AgentState) {
 	before, found := e.team.change(id, func(a *agent) { a.state = state })
 	if !found || before.closed {
 		return
 	}
-	ended := func(*actor) (core.Input, error) { return core.AgentEnded{Agent: id, State: state}, nil }
+	var in core.Input = core.AgentEnded{Agent: id, State: state}
+	if before.path != "" {
+		in = finalAnswer(&before, turn, state)
+	}
+	ended := func(*actor) (core.Input, error) { return in, nil }
 	_, err := e.post(before.parent, true, request{urgent: true,
 		do:     func(a *actor) { a.stepBy(protocol.Caller{}, ended) },
 		absent: func(a *actor) { a.changeStored(protocol.Caller{}, ended) }})
@@ -245,7 +254,7 @@ func (a *actor) watchAgent(n protocol.Notification) {
 			}
 		}
 		if _, isAgent := a.engine.team.find(a.id); isAgent {
-			a.engine.agentEnded(a.id, agentState(n.Turn))
+			a.engine.agentEnded(a.id, n.Turn.ID, agentState(n.Turn))
 		}
 	}
 }
@@ -273,3 +282,48 @@ func agentState(turn protocol.Turn) protocol.AgentState {
 
 // agentWait bounds the time to create the thread of an agent.
 const agentWait = 30 * time.Second
+
+// adoptAgents adds the open agents of a thread that was loaded to the team. Those that had work are looked at: a crash
+// may have ended them before the thread got their results.
+func (a *actor) adoptAgents() {
+	if a.thread == nil {
+		return
+	}
+	self := a.self()
+	for _, open := range a.thread.Agents() {
+		state := protocol.AgentState{Status: protocol.AgentRunning}
+		if open.State != nil {
+			state = *open.State
+		}
+		if !a.engine.team.adopt(agent{id: open.ID, path: open.Path, parent: a.id, root: self.root, depth: self.depth + 1,
+			state: state}) {
+			continue
+		}
+		if open.State == nil {
+			a.engine.spawn(func() { a.engine.settleAgent(open.ID) })
+		}
+	}
+}
+
+// settleAgent finds out what became of an agent whose process has ended. A turn that waits for an answer continues.
+// Any other turn without an end was interrupted.
+func (e *Engine) settleAgent(id string) {
+	stored, err := e.loadStored(id)
+	if err != nil {
+		e.parts.Log.Warn("the thread of an agent cannot be read", zap.String("thread", id), zap.Error(err))
+		e.agentFailed(id, err)
+		return
+	}
+	defer stored.close()
+	if stored.Resumable() {
+		_, err := e.post(id, true, request{do: func(*actor) {}, absent: func(child *actor) { child.loadAgent(func() {}) }})
+		if err == nil {
+			return
+		}
+	}
+	turn := stored.LastTurnSummary()
+	if turn.Status == protocol.TurnInProgress || turn.ID == "" {
+		turn.Status = protocol.TurnInterrupted
+	}
+	e.agentEnded(id, turn.ID, agentState(turn))
+}

@@ -183,3 +183,12 @@ func modelError(err error) *core.ModelError {
 	return &core.ModelError{Message: fmt.Sprintf("the model request failed: %v", err),
 		Info: protocol.CodexErrorInfo{Kind: protocol.ErrorOther}}
 }
+
+// refNamed returns the log that the params of a request name: that of a thread, or a file, which has precedence.
+func refNamed(thread string, path *string) (at store.Ref, err error) {
+	at.ID = thread
+	if path != nil {
+		at.ID, at.Path = rollout.Named(*path)
+	}
+	return at, checkID("invalid session id", at.ID)
+}

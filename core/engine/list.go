@@ -124,6 +124,7 @@ func (e *Engine) query(p *protocol.ThreadListParams) rollout.Query {
 		q.Providers = append(slices.Clip(q.Providers), "") // threads without a provider are shown with the default
 	}
 	q.Parent, q.Ancestor = textOrEmpty(p.ParentThreadID), textOrEmpty(p.AncestorThreadID)
+	q.Unlisted = q.Parent != "" || q.Ancestor != "" // no user has written to most agents
 	selectSources(&q, p.SourceKinds)
 	if p.SortKey != nil && *p.SortKey == "section_position" { // there are no sections
 		return q

@@ -64,6 +64,7 @@ func (a *actor) startThread(to protocol.Caller, p *protocol.ThreadStartParams, i
 	if err != nil {
 		return err
 	}
+	protocol.Override(&template.Settings.Agents, p.MultiAgentMode)
 	a.scope = template.Scope
 	scope := a.config()
 	env, err := a.turnEnv(template.Settings)
@@ -83,6 +84,9 @@ func (a *actor) startThread(to protocol.Caller, p *protocol.ThreadStartParams, i
 	a.thread = core.Load(a.id, a.options, template.Settings, nil)
 	in.To, in.Meta, in.Settings, in.Options = to, a.meta(to, p, template, now), template.Settings, a.options
 	in.Env, in.Warnings = env, template.Warnings
+	if env.Capabilities.Agents.ByPath {
+		in.Meta.MultiAgentVersion = protocol.MultiAgentPaths
+	}
 	return a.firstStep(to, in)
 }
 

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -21,9 +22,17 @@ type newAgent struct {
 	ephemeral bool
 	// branch has the context of the parent, or is nil.
 	branch *branch
-	// items are the chosen items of the parent.
+	// items are the chosen items of the parent. turns bounds the turns of the branch, or is 0.
 	items       []protocol.ResponseItem
+	turns       int
 	subscribers []uint64
+}
+
+// discard releases the context of an agent that does not start.
+func (n *newAgent) discard() {
+	if n.branch != nil && n.branch.builder.lineReader != nil {
+		_ = n.branch.builder.lineReader.Close() // it was opened for reading
+	}
 }
 
 // spawnAgent returns the work that starts an agent. What the agent inherits is read here, in the goroutine of its
@@ -35,8 +44,11 @@ func (a *actor) spawnAgent(e core.CallAgents, self agent) work {
 			err = a.engine.createAgent(ctx, n)
 		}
 		if err != nil {
-			return core.AgentsCalled{Effect: e.ID, Failed: true, Output: fmt.Sprintf(spawnFailed, withCode(err).Message),
+			return core.AgentsCalled{Effect: e.ID, Failed: true, Output: spawnFailure(err),
 				States: map[string]protocol.AgentState{}}
+		}
+		if n.path != "" {
+			return n.started(e.ID)
 		}
 		return core.AgentsCalled{Effect: e.ID, Model: n.settings.Model, Reasoning: effortOf(n.settings),
 			States: map[string]protocol.AgentState{n.id: {Status: protocol.AgentPending}},
@@ -45,6 +57,22 @@ func (a *actor) spawnAgent(e core.CallAgents, self agent) work {
 				Nickname string `json:"nickname"`
 			}{n.id, n.nickname})}
 	}
+}
+
+// spawnFailure returns the output for an agent that could not start.
+func spawnFailure(err error) string {
+	if taken := new(pathTakenError); errors.As(err, &taken) {
+		return taken.Error()
+	}
+	return fmt.Sprintf(spawnFailed, withCode(err).Message)
+}
+
+// started returns the end of a call that has started an agent with a path.
+func (n *newAgent) started(effect core.EffectID) core.AgentsCalled {
+	return core.AgentsCalled{Effect: effect, States: map[string]protocol.AgentState{n.id: {Status: protocol.AgentPending}},
+		Activity: &protocol.SubAgentActivityItem{Kind: protocol.AgentActivityStarted, AgentThreadID: n.id, AgentPath: n.path,
+			Model: &n.settings.Model, ReasoningEffort: n.settings.Effort},
+		Output: marshalOutput(map[string]string{"task_name": n.path})}
 }
 
 func effortOf(s core.Settings) string {
@@ -65,8 +93,15 @@ func (a *actor) planAgent(e core.CallAgents, self agent) (*newAgent, error) {
 	n := &newAgent{settings: a.thread.Settings(), scope: a.scope, ephemeral: a.options.Ephemeral,
 		subscribers: slices.Clone(a.subscribers)}
 	n.agent = agent{id: a.engine.parts.NewID(), parent: a.id, root: self.root, depth: self.depth + 1, role: call.Role,
-		task: call.Input, turn: e.Root, state: protocol.AgentState{Status: protocol.AgentPending}}
+		turn: e.Root, state: protocol.AgentState{Status: protocol.AgentPending}}
 	n.nickname = nicknameOf(n.id)
+	if call.ByPath {
+		n.path, n.state = self.path+"/"+call.Name, protocol.AgentState{Status: protocol.AgentRunning}
+		n.mail = &core.PeerMail{Message: protocol.PeerMessage{Author: self.path, Recipient: n.path,
+			Kind: protocol.PeerTask, Payload: call.Text()}}
+	} else {
+		n.task = call.Input
+	}
 	if call.Model != "" {
 		n.settings.Model = call.Model
 	}
@@ -81,7 +116,7 @@ func (a *actor) planAgent(e core.CallAgents, self agent) (*newAgent, error) {
 		}
 		n.items = items
 	}
-	if call.Fork {
+	if call.Fork || call.ByPath && call.Turns != 0 {
 		request := a.thread.LastTurnRequest()
 		fork := &protocol.ThreadForkParams{ThreadID: a.id, Ephemeral: n.ephemeral, BeforeRequestID: &request}
 		n.meta.ForkedFromID = &a.id
@@ -89,10 +124,11 @@ func (a *actor) planAgent(e core.CallAgents, self agent) (*newAgent, error) {
 		if err != nil {
 			return nil, err
 		}
-		n.branch = b
+		n.branch, n.turns = b, max(call.Turns, 0)
 	}
-	if !a.engine.team.add(n.agent, rules.MaxOpen) {
-		return nil, protocol.Refuse(protocol.KindInvalidRequest, "agent thread limit reached")
+	if err := a.engine.team.add(n.agent, rules.MaxOpen); err != nil {
+		n.discard()
+		return nil, err
 	}
 	return n, nil
 }
@@ -103,7 +139,10 @@ func (a *actor) agentMeta(of agent, now time.Time) protocol.SessionMeta {
 	meta.SessionID, meta.CliVersion = of.root, a.engine.parts.Version
 	meta.ParentThreadID, meta.ThreadSource = &of.parent, new(protocol.ThreadSourceAgent)
 	meta.AgentNickname, meta.AgentRole = protocol.OrNil(of.nickname), protocol.OrNil(of.role)
-	meta.Source = protocol.SpawnedSource(protocol.Spawn{ParentThreadID: &of.parent, Depth: of.depth,
+	if meta.AgentPath = protocol.OrNil(of.path); of.path != "" {
+		meta.MultiAgentVersion = protocol.MultiAgentPaths
+	}
+	meta.Source = protocol.SpawnedSource(protocol.Spawn{ParentThreadID: &of.parent, Depth: of.depth, Path: meta.AgentPath,
 		Nickname: meta.AgentNickname, Role: meta.AgentRole})
 	ctx, cancel := context.WithTimeout(context.Background(), gitTimeout)
 	defer cancel()
@@ -142,7 +181,8 @@ func (a *actor) startAgent(n *newAgent) error {
 	if n.branch != nil {
 		thread := n.branch.builder.loading.Thread(core.Options{})
 		a.lineReader = n.branch.builder.lineReader // of the parent, until the fork has a rollout
-		return a.beginFork(thread, n.branch, core.Fork{Settings: n.settings, AtRequest: true, Unasked: true}, n.scope,
+		return a.beginFork(thread, n.branch, core.Fork{Settings: n.settings, AtRequest: true, Unasked: true,
+			Turns: n.turns}, n.scope,
 			n.ephemeral)
 	}
 	env, err := a.turnEnv(n.settings)
@@ -166,8 +206,11 @@ func (a *actor) startAgent(n *newAgent) error {
 // beginAgents starts the first turns of agents, after the clients of their parent know of them.
 func (e *Engine) beginAgents(started map[string]protocol.AgentState) {
 	for id := range started {
-		before, _ := e.team.change(id, func(a *agent) { a.task = nil })
-		if before.task != nil {
+		before, _ := e.team.change(id, func(a *agent) { a.task, a.mail = nil, nil })
+		switch {
+		case before.mail != nil:
+			e.inThread(id, func(child *actor) { child.beginPeerTurn(before.mail, before.turn) })
+		case before.task != nil:
 			e.inThread(id, func(child *actor) { child.beginAgentTurn(before.task, before.turn) })
 		}
 	}

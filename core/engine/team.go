@@ -2,10 +2,12 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"sync"
 	"time"
 
+	"appserver/core"
 	"appserver/protocol"
 )
 
@@ -23,6 +25,8 @@ type agent struct {
 	// parent is the thread that started it, and root the first one of the tree.
 	parent, root   string
 	nickname, role string
+	// path is the place in the tree of agents with paths, or "".
+	path string
 	// depth is the number of its ancestors.
 	depth int
 	state protocol.AgentState
@@ -31,25 +35,44 @@ type agent struct {
 	// task is the first message until the first turn begins, and turn the root of the turn in which the agent was started.
 	task []protocol.UserInput
 	turn string
+	// mail is the first message of an agent with a path, until its first turn begins, or nil.
+	mail *core.PeerMail
 }
+
+// counts reports whether the agent counts against the limit of its tree. An agent with a path is never closed, and
+// counts while it works.
+func (a *agent) counts() bool { return !a.closed && (a.path == "" || !a.state.IsFinal()) }
 
 func newTeam() *team { return &team{agents: map[string]*agent{}, changed: make(chan struct{})} }
 
-// add adds an agent, unless its tree has as many open ones as the limit.
-func (t *team) add(a agent, limit int) bool {
+// The errors of add, in the words of the reference implementation.
+var errAgentLimit = errors.New("agent thread limit reached")
+
+type pathTakenError struct{ path string }
+
+func (e *pathTakenError) Error() string { return "agent path `" + e.path + "` already exists" }
+
+// add adds an agent, unless its tree has as many of them as the limit, or one with its path.
+func (t *team) add(a agent, limit int) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	open := 0
+	count := 0
 	for _, other := range t.agents {
-		if other.root == a.root && !other.closed {
-			open++
+		if other.root != a.root {
+			continue
+		}
+		if a.path != "" && other.path == a.path {
+			return &pathTakenError{a.path}
+		}
+		if other.counts() {
+			count++
 		}
 	}
-	if open >= limit {
-		return false
+	if count >= limit {
+		return errAgentLimit
 	}
 	t.agents[a.id] = &a
-	return true
+	return nil
 }
 
 func (t *team) remove(id string) {

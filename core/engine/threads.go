@@ -6,8 +6,6 @@ import (
 	"appserver/core"
 	"appserver/core/pure/page"
 	"appserver/protocol"
-	"appserver/rollout"
-	"appserver/rollout/store"
 )
 
 // ThreadStart starts a thread.
@@ -38,15 +36,6 @@ func (e *Engine) ThreadResume(to protocol.Caller, p *protocol.ThreadResumeParams
 		absent: func(a *actor) { a.closeOnError(to, a.load(to, p, at.Path)) },
 	})
 	return err
-}
-
-// refNamed returns the log that the params of a request name: that of a thread, or a file, which has precedence.
-func refNamed(thread string, path *string) (at store.Ref, err error) {
-	at.ID = thread
-	if path != nil {
-		at.ID, at.Path = rollout.Named(*path)
-	}
-	return at, checkID("invalid session id", at.ID)
 }
 
 // startFromHistory starts a thread with the items of a thread/resume. The thread in the params is

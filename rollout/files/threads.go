@@ -177,15 +177,15 @@ func (t *Threads) Rename(id, name string, at time.Time) error {
 // Name returns the name of a thread.
 func (t *Threads) Name(id string) (name string, at time.Time, err error) { return t.store.NameOf(id) }
 
-// List returns a page from the index, or from the files if the index does not have it. The index has no
-// unlisted threads.
+// List returns a page from the index, or from the files if the index does not have it. Lists of all threads with the
+// unlisted ones are read from the files.
 func (t *Threads) List(q rollout.Query) (page rollout.Page, err error) {
 	q.Cwds = slices.Clone(q.Cwds)
 	for i, cwd := range q.Cwds {
 		q.Cwds[i] = filepath.Clean(cwd)
 	}
 	listed := false
-	indexed := t.index != nil && !q.Unlisted
+	indexed := t.index != nil && (!q.Unlisted || q.Parent != "" || q.Ancestor != "")
 	late := indexed && readsFewFiles(q) && !t.index.Ready()
 	if indexed && !late {
 		page, listed = t.index.List(q)

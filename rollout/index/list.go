@@ -218,7 +218,10 @@ func filterQuery(q rollout.Query) *selectQuery {
 	if q.Archived {
 		root = home.Roots()[1]
 	}
-	c.and("listed AND root = ?", root)
+	if !q.Unlisted {
+		c.and("listed")
+	}
+	c.and("root = ?", root)
 	if q.Parent != "" {
 		c.and("parent = ?", q.Parent)
 	}

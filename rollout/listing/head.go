@@ -332,6 +332,7 @@ var injectedPrefixes = []string{
 	protocol.PluginsTag,
 	protocol.ToolDefinitionTag,
 	protocol.ReminderHead,
+	protocol.AgentNoticeTag,
 }
 
 func contentText(content gjson.Result) *string {

@@ -24,6 +24,9 @@ func shapes() map[reflect.Type]shape {
 				words(protocol.ApprovalUntrusted, protocol.ApprovalOnRequest, protocol.ApprovalNever),
 				object(Property{protocol.ApprovalGranular, r.of(reflect.TypeFor[protocol.GranularApproval]())}))
 		},
+		reflect.TypeFor[protocol.MultiAgentMode](): fixed(either(
+			words(protocol.MultiAgentExplicit, protocol.MultiAgentProactive),
+			object(Property{protocol.MultiAgentCustom, kind("string")}))),
 		reflect.TypeFor[protocol.ApprovalsReviewer](): fixed(words("user", "auto_review", "guardian_subagent")),
 		reflect.TypeFor[protocol.ApprovalDecision](): fixed(either(
 			words(protocol.DecisionAccept, protocol.DecisionAcceptForSession, protocol.DecisionDecline, protocol.DecisionCancel),

@@ -2763,6 +2763,11 @@ export interface ModelRequestUsage {
   error: string | null;
 }
 
+/** MultiAgentMode selects when models start other agents: "explicitRequestOnly", "proactive", or {"custom": TEXT} with instructions of the client. The zero value is explicitRequestOnly. */
+export type MultiAgentMode =
+  | "explicitRequestOnly" | "proactive"
+  | { custom: string };
+
 /** NotSentReason is the reason for which a ContextItem is not in the prompt. */
 export type NotSentReason = "excluded" | "callNotSent" | "answerNotSent" | "notTakenBack" | "refused" | "replaced" | "otherModel" | "otherProvider" | "otherApi" | "compactionSent" | "originalsSent" | "unreadable";
 
@@ -3893,7 +3898,7 @@ export interface ThreadForkResponse {
   /** activePermissionProfile is null if a client or the configuration set the sandbox without a profile. */
   activePermissionProfile: ActiveProfile | null;
   reasoningEffort: string | null;
-  multiAgentMode: "explicitRequestOnly";
+  multiAgentMode: MultiAgentMode;
 }
 
 /** ThreadIndexProgressNotification reports the progress of the index. It is sent to clients that list or search, if indexing takes long. */
@@ -4121,7 +4126,7 @@ export interface ThreadResumeResponse {
   /** activePermissionProfile is null if a client or the configuration set the sandbox without a profile. */
   activePermissionProfile: ActiveProfile | null;
   reasoningEffort: string | null;
-  multiAgentMode: "explicitRequestOnly";
+  multiAgentMode: MultiAgentMode;
   collaborationMode: ActiveMode;
   /** initialTurnsPage is null unless it was requested. */
   initialTurnsPage: ThreadTurnsListResponse | null;
@@ -4305,6 +4310,8 @@ export interface ThreadStartParams {
   dynamicTools?: Array<DynamicToolSpec> | null;
   /** Only with the capability experimentalApi. */
   environments?: Array<TurnEnvironmentParams> | null;
+  /** multiAgentMode is when models start other agents. It has an effect if the agents have paths. Only with the capability experimentalApi. */
+  multiAgentMode?: MultiAgentMode | null;
 }
 
 /** ThreadStartResponse has the thread and the settings of its next turn. */
@@ -4324,7 +4331,7 @@ export interface ThreadStartResponse {
   /** activePermissionProfile is null if a client or the configuration set the sandbox without a profile. */
   activePermissionProfile: ActiveProfile | null;
   reasoningEffort: string | null;
-  multiAgentMode: "explicitRequestOnly";
+  multiAgentMode: MultiAgentMode;
 }
 
 /** ThreadStartedNotification reports a new thread. It follows the response to thread/start. */
@@ -4720,6 +4727,8 @@ export interface TurnStartParams {
   runtimeWorkspaceRoots?: Array<string> | null;
   /** Only with the capability experimentalApi. */
   environments?: Array<TurnEnvironmentParams> | null;
+  /** multiAgentMode is when the model starts other agents. It has an effect if the agents have paths. Only with the capability experimentalApi. */
+  multiAgentMode?: MultiAgentMode | null;
 }
 
 /** TurnStartResponse has the new turn, or the active turn if the input joined it. */

@@ -112,3 +112,21 @@ func RequireWellFormed(t require.TestingT, lines []string) {
 		require.Equal(t, line, string(protocol.ToWellFormed([]byte(line))), "half a surrogate pair")
 	}
 }
+
+// PutAgents writes rollouts of the reference implementation into a home: of a thread that started agents by their
+// paths, and of the first agent. Long texts of that implementation are removed. It returns the ids of both threads.
+func PutAgents(t testing.TB, home string) (root, child string) {
+	t.Helper()
+	dir := filepath.Join(home, "sessions/2026/11/28")
+	require.NoError(t, os.MkdirAll(dir, 0o700))
+	ids := map[string]string{}
+	for _, name := range []string{"root", "child"} {
+		text, err := os.ReadFile(Root("test/apptest/testdata/agents/" + name + ".jsonl"))
+		require.NoError(t, err)
+		first, _, _ := strings.Cut(string(text), "\n")
+		ids[name] = gjson.Get(first, "payload.id").Str
+		path := filepath.Join(dir, "rollout-2026-11-28T20-31-18-"+ids[name]+".jsonl")
+		require.NoError(t, os.WriteFile(path, text, 0o600))
+	}
+	return ids["root"], ids["child"]
+}

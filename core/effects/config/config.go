@@ -257,6 +257,8 @@ type Features struct {
 	AlwaysDefer bool `key:"tool_search_always_defer_mcp_tools"`
 	// MultiAgent is false if models start no other agents.
 	MultiAgent bool `key:"multi_agent"`
+	// MultiAgentPaths gives agents paths by which they send each other messages.
+	MultiAgentPaths MultiAgentPaths `key:"multi_agent_v2"`
 }
 
 // Agents bound the agents that models start.

@@ -12,8 +12,7 @@ func (c *Config) FeatureList() []protocol.ExperimentalFeature {
 	list, standard := []protocol.ExperimentalFeature{}, encode(reflect.ValueOf(defaults().Features))
 	now := encode(reflect.ValueOf(c.Features))
 	for _, name := range sortedKeys(now) {
-		enabled, _ := now[name].(bool)
-		byDefault, _ := standard[name].(bool)
+		enabled, byDefault := isSwitchedOn(now[name]), isSwitchedOn(standard[name])
 		stage := "underDevelopment"
 		if byDefault {
 			stage = "stable"
@@ -22,6 +21,12 @@ func (c *Config) FeatureList() []protocol.ExperimentalFeature {
 			DefaultEnabled: byDefault})
 	}
 	return list
+}
+
+// isSwitchedOn reports whether a switch is on.
+func isSwitchedOn(value any) bool {
+	v := reflect.ValueOf(value)
+	return v.Kind() == reflect.Bool && v.Bool()
 }
 
 // SkillEnabled returns false for a skill that [[skills.config]] disables, by its path or its name.

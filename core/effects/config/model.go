@@ -212,7 +212,8 @@ func (c *Config) Capabilities(provider, model string, listed core.ListedModel) c
 			NoQuestions: !or(c.Tools.UserInput.Enabled, true), NoLogin: !c.AllowLoginShell,
 			Output:     int(min(or(c.ToolOutputTokenLimit, 0), 1<<30)),
 			ToolSearch: c.toolSearch()},
-		Agents: core.AgentRules{Offered: c.Features.MultiAgent, MaxOpen: c.Agents.MaxThreads, MaxDepth: c.Agents.MaxDepth},
+		Agents: core.AgentRules{Offered: c.Features.MultiAgent || bool(c.Features.MultiAgentPaths),
+			ByPath: bool(c.Features.MultiAgentPaths), MaxOpen: c.Agents.MaxThreads, MaxDepth: c.Agents.MaxDepth},
 	}
 }
 

@@ -159,9 +159,21 @@ func TestSummaries(t *testing.T) {
 	require.Equal(t, "none", byID["ollama"].Settings.Auth.Mode)
 }
 
+// TestAgentsWithPathsAreOn reads the switch in both forms.
+func TestAgentsWithPathsAreOn(t *testing.T) {
+	for text, on := range map[string]bool{
+		"[features]\nmulti_agent_v2 = true\n": true, "[features.multi_agent_v2]\nenabled = true\nx = 1\n": true,
+		"[features]\nmulti_agent_v2 = false\n": false, "[features.multi_agent_v2]\nenabled = false\n": false, "": false,
+	} {
+		require.Equal(t, on, load(t, text).Capabilities("offline", "x", core.ListedModel{}).Agents.ByPath, text)
+	}
+}
+
 func TestFeatures(t *testing.T) {
 	require.Equal(t, []protocol.ExperimentalFeature{
 		{Name: "default_mode_request_user_input", Stage: "underDevelopment"},
+		{Name: "multi_agent", Stage: "stable", Enabled: true, DefaultEnabled: true},
+		{Name: "multi_agent_v2", Stage: "underDevelopment"},
 		{Name: "shell_tool", Stage: "stable", Enabled: true, DefaultEnabled: true},
 		{Name: "tool_search", Stage: "stable", Enabled: true, DefaultEnabled: true},
 		{Name: "tool_search_always_defer_mcp_tools", Stage: "underDevelopment"},
@@ -171,6 +183,8 @@ func TestFeatures(t *testing.T) {
 	c := load(t, "[features]\ndefault_mode_request_user_input = true\nunified_exec = false\nother = true\n")
 	require.Equal(t, []protocol.ExperimentalFeature{
 		{Name: "default_mode_request_user_input", Stage: "underDevelopment", Enabled: true},
+		{Name: "multi_agent", Stage: "stable", Enabled: true, DefaultEnabled: true},
+		{Name: "multi_agent_v2", Stage: "underDevelopment"},
 		{Name: "shell_tool", Stage: "stable", Enabled: true, DefaultEnabled: true},
 		{Name: "tool_search", Stage: "stable", Enabled: true, DefaultEnabled: true},
 		{Name: "tool_search_always_defer_mcp_tools", Stage: "underDevelopment"},

@@ -15,7 +15,8 @@ type message struct{ role, text string }
 
 // surroundings begin the messages in the user's role that the user did not write.
 var surroundings = []string{"<environment_context>", "<user_instructions>", "# AGENTS.md instructions",
-	"<turn_aborted>", "<skill>", protocol.PluginsTag, protocol.ToolDefinitionTag, protocol.ReminderHead}
+	"<turn_aborted>", "<skill>", protocol.PluginsTag, protocol.ToolDefinitionTag, protocol.ReminderHead,
+	protocol.AgentNoticeTag, protocol.PeerAnswerHead}
 
 // spoken reports whether the user or the assistant wrote the message.
 func (m message) spoken() bool {
@@ -34,7 +35,7 @@ func ownWords(text string) bool {
 }
 
 func readMessage(item protocol.ResponseItem) (message, bool) {
-	m, ok := item.ResponseItemVariant.(*protocol.Message)
+	m, ok := protocol.PeerMessageForm(item).ResponseItemVariant.(*protocol.Message)
 	if !ok {
 		return message{}, false
 	}

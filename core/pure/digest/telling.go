@@ -18,9 +18,9 @@ import (
 // is searched for the cause of a failure, in bytes.
 const tellingScan = 8 << 10
 
-// Telling returns the text of an item for lists, from its first telling line on. subject is the script of a
-// command that the user ran, and "" for other items. The text of a call is "". Both may have several lines and any
-// characters.
+// Telling returns the text of an item for lists, from its first telling line on. subject is the script of a command
+// that the user ran, the author of a message of another agent, and "" for other items. The text of a call is "". Both
+// may have several lines and any characters.
 func Telling(item protocol.ResponseItem) (subject, text string) {
 	switch v := item.ResponseItemVariant.(type) {
 	case *protocol.Message:
@@ -32,6 +32,9 @@ func Telling(item protocol.ResponseItem) (subject, text string) {
 	case *protocol.CustomToolCallOutput:
 		return "", tellingOutput(outputText(v.Output))
 	case *protocol.Unknown:
+		if m, ok := protocol.ReadPeerMessage(item); ok {
+			return m.Author, m.Payload
+		}
 		return "", tellingOther(v)
 	}
 	return "", ""

@@ -8,7 +8,7 @@ import (
 
 // TextOf returns the text of a message, or "" for other items.
 func TextOf(item protocol.ResponseItem) string {
-	m, ok := item.ResponseItemVariant.(*protocol.Message)
+	m, ok := protocol.PeerMessageForm(item).ResponseItemVariant.(*protocol.Message)
 	if !ok {
 		return ""
 	}
@@ -53,7 +53,7 @@ type content struct {
 func ContentText(item protocol.ResponseItem) string { return contentOf(item).text }
 
 func contentOf(item protocol.ResponseItem) (c content) {
-	switch v := item.ResponseItemVariant.(type) {
+	switch v := protocol.PeerMessageForm(item).ResponseItemVariant.(type) {
 	case *protocol.Message:
 		c.add(v.Content)
 	case *protocol.Reasoning:

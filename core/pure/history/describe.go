@@ -160,7 +160,7 @@ func (h *History) DescribeSome(n int) (more bool) {
 // category returns the category of an item. typed is set for messages that a thread item shows as the
 // user's own.
 func (c *Item) category(item protocol.ResponseItem, typed bool) protocol.ContextCategory {
-	switch v := item.ResponseItemVariant.(type) {
+	switch v := protocol.PeerMessageForm(item).ResponseItemVariant.(type) {
 	case *protocol.Message:
 		return c.messageCategory(v, typed)
 	case *protocol.Reasoning:
@@ -198,7 +198,7 @@ func (c *Item) messageCategory(m *protocol.Message, typed bool) protocol.Context
 		return protocol.CategoryToolDefinition
 	case begins(InstructionsTag, InstructionsHead, SkillTag, protocol.PluginsTag):
 		return protocol.CategoryUserInstructions
-	case begins(AbortedTag, ShellTag):
+	case begins(AbortedTag, ShellTag, protocol.AgentNoticeTag, protocol.PeerAnswerHead):
 		return protocol.CategoryOther
 	}
 	return protocol.CategoryUserMessage

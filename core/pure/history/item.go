@@ -26,7 +26,8 @@ type Item struct {
 	role   role
 	// decoded is set after the first attempt to decode the item, malformed if that failed.
 	decoded, malformed bool
-	// message is set for messages, ofUser for messages in the role of the user.
+	// message is set for messages, ofUser for messages in the role of the user. Both are set for messages of other
+	// agents.
 	message, ofUser bool
 	// reasoning is set for reasoning, encrypted for reasoning that only the provider can read.
 	// raw is set for reasoning whose text came as the model wrote it, and not encrypted.
@@ -89,10 +90,11 @@ func (c *Item) Decode() protocol.ResponseItem {
 	return item
 }
 
-// Sent returns the item as the model receives it, with the text that an edit gave it.
+// Sent returns the item as the model receives it, with the text that an edit gave it. A message of another agent is one
+// of the user.
 func (c *Item) Sent() protocol.ResponseItem {
 	if c.visibility.Text == nil {
-		return c.Protocol()
+		return protocol.PeerMessageForm(c.Protocol())
 	}
 	return WithText(c.Decode(), *c.visibility.Text)
 }
@@ -241,8 +243,9 @@ const WebSearchCall = "web_search_call"
 // classify sets the fields that depend on the item's JSON.
 func (c *Item) classify() {
 	kind := member(c.Raw, "type")
-	c.role, c.pair, c.message = roleOf(kind), None, kind == "message"
-	c.ofUser = c.message && member(c.Raw, "role") == protocol.RoleUser
+	fromPeer := kind == protocol.PeerMessageType
+	c.role, c.pair, c.message = roleOf(kind), None, kind == "message" || fromPeer
+	c.ofUser = fromPeer || c.message && member(c.Raw, "role") == protocol.RoleUser
 	c.reasoning, c.native = kind == "reasoning", nativeKinds[kind]
 	if encrypted := len(member(c.Raw, "encrypted_content")); encrypted > 0 && (c.reasoning || c.native) {
 		c.encrypted, c.price = c.reasoning, estimateEncrypted(encrypted)

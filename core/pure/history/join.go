@@ -156,6 +156,15 @@ func (h *History) HasCall(id string) bool {
 	return known
 }
 
+// CallName returns the name of the tool of the latest call with the id, or "".
+func (h *History) CallName(id string) string {
+	place, known := h.findCall(id)
+	if !known {
+		return ""
+	}
+	return toolName(h.at(place).Decode())
+}
+
 // CallSent reports whether the call of an output is in the prompt.
 func (h *History) CallSent(outputItem *Item) bool {
 	c := outputItem.pair

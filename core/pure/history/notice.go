@@ -29,10 +29,12 @@ const (
 	reminder
 	mode
 	skills
+	team
+	agentMode
 )
 
 // notices are the texts of the last notices in the context.
-type notices struct{ environment, instructions, reminder, mode, skills string }
+type notices struct{ environment, instructions, reminder, mode, skills, team, agentMode string }
 
 // Environment returns the text of the last environment context, or "".
 func (h *History) Environment() string { return h.notices.environment }
@@ -49,9 +51,17 @@ func (h *History) Mode() string { return h.notices.mode }
 // Skills returns the last list of skills, without its tags, or "".
 func (h *History) Skills() string { return h.notices.skills }
 
+// Team returns the last facts about the other agents, without their tags, or "".
+func (h *History) Team() string { return h.notices.team }
+
+// AgentMode returns the last instructions on when to start agents, without their tags, or "".
+func (h *History) AgentMode() string { return h.notices.agentMode }
+
 var (
 	modeMark         = []byte(protocol.ModeTag)
 	skillsMark       = []byte(protocol.SkillsTag)
+	teamMark         = []byte(protocol.TeamTag)
+	agentModeMark    = []byte(protocol.AgentModeTag)
 	environmentMark  = []byte(`"` + EnvironmentTag)
 	instructionsMark = []byte(`"` + InstructionsTag)
 	foreignMark      = []byte(`"` + InstructionsHead)
@@ -85,6 +95,10 @@ func developerNoticeOf(raw []byte) notice {
 		return mode
 	case bytes.Contains(raw, skillsMark):
 		return skills
+	case bytes.Contains(raw, teamMark):
+		return team
+	case bytes.Contains(raw, agentModeMark):
+		return agentMode
 	}
 	return noNotice
 }
@@ -115,6 +129,10 @@ func (h *History) readNotice(c *Item) {
 		h.notices.mode = between(TextOf(c.Protocol()), protocol.ModeTag, protocol.ModeEnd)
 	case skills:
 		h.notices.skills = between(TextOf(c.Protocol()), protocol.SkillsTag, protocol.SkillsEnd)
+	case team:
+		h.notices.team = between(TextOf(c.Protocol()), protocol.TeamTag, protocol.TeamEnd)
+	case agentMode:
+		h.notices.agentMode = between(TextOf(c.Protocol()), protocol.AgentModeTag, protocol.AgentModeEnd)
 	}
 }
 

@@ -37,7 +37,7 @@ func (h *History) ReadItem(id string) (answer protocol.ContextReadItemResponse, 
 // partsOf returns the content of an item. The text of a call is its tool and its arguments.
 func partsOf(item protocol.ResponseItem) []protocol.ContextPart {
 	parts := []protocol.ContextPart{}
-	switch v := item.ResponseItemVariant.(type) {
+	switch v := protocol.PeerMessageForm(item).ResponseItemVariant.(type) {
 	case *protocol.Message:
 		return contentParts(parts, v.Content)
 	case *protocol.FunctionCallOutput:

@@ -13,17 +13,17 @@ import (
 type snapshotHead struct {
 	Order, Shown []int32
 	Revision     int64
-	// Environment, Instructions, Reminder, Mode and Skills are the texts of the notices.
-	Environment, Instructions, Reminder, Mode, Skills string
-	Models                                            []Model
-	Encrypted                                         []int64
-	Refused                                           map[string]int64
-	Scales                                            map[string]Scale
-	Fits                                              map[string]scaleFit
-	Offsets, Cuts                                     map[string]int64
-	Reports                                           map[string]report
-	PricedFor                                         string
-	Savings                                           []Saving
+	// Environment, Instructions, Reminder, Mode, Skills, Team and AgentMode are the texts of the notices.
+	Environment, Instructions, Reminder, Mode, Skills, Team, AgentMode string
+	Models                                                             []Model
+	Encrypted                                                          []int64
+	Refused                                                            map[string]int64
+	Scales                                                             map[string]Scale
+	Fits                                                               map[string]scaleFit
+	Offsets, Cuts                                                      map[string]int64
+	Reports                                                            map[string]report
+	PricedFor                                                          string
+	Savings                                                            []Saving
 }
 
 // WriteSnapshot writes the state that lines determine. Items whose lines can be read again are written
@@ -34,6 +34,7 @@ func (h *History) WriteSnapshot(out *snapshot.Writer) {
 		Order: h.order, Shown: h.shown.places, Revision: h.revision,
 		Environment: h.notices.environment, Instructions: h.notices.instructions, Reminder: h.notices.reminder,
 		Mode: h.notices.mode, Skills: h.notices.skills,
+		Team: h.notices.team, AgentMode: h.notices.agentMode,
 		Models: h.models, Encrypted: h.encrypted, Refused: h.refused,
 		Scales: h.scales, Fits: h.fits, Offsets: h.offsets, Cuts: h.cuts, Reports: h.reports, PricedFor: h.pricedFor,
 		Savings: h.savings,
@@ -50,7 +51,8 @@ func (h *History) ReadSnapshot(in *snapshot.Reader, lines *lineref.Source) {
 	in.Value(&head)
 	h.order, h.revision, h.encrypted, h.refused = head.Order, head.Revision, head.Encrypted, head.Refused
 	h.shown.places = head.Shown
-	h.notices = notices{head.Environment, head.Instructions, head.Reminder, head.Mode, head.Skills}
+	h.notices = notices{head.Environment, head.Instructions, head.Reminder, head.Mode, head.Skills, head.Team,
+		head.AgentMode}
 	h.models = head.Models
 	h.scales, h.fits, h.offsets, h.pricedFor = head.Scales, head.Fits, head.Offsets, head.PricedFor
 	h.reports, h.cuts = head.Reports, head.Cuts

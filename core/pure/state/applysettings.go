@@ -99,6 +99,7 @@ func (s *State) applyTurnContext(payload json.RawMessage) {
 	s.applyPolicy(&c)
 	s.applyApprovals(c.ApprovalPolicy, c.ApprovalsReviewer)
 	s.Settings.Effort, s.Settings.Summary, s.Settings.ServiceTier = c.Effort, c.Summary, c.ServiceTier
+	s.Settings.Agents = protocol.MultiAgentModeOf(c.MultiAgentMode)
 	if c.ModelProvider != "" {
 		s.Settings.Provider, s.ProviderRecorded = c.ModelProvider, true
 	}

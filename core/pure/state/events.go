@@ -13,8 +13,11 @@ func (s *State) applyEvent(ordinal int64, line *protocol.RolloutLine) {
 	switch kind := peek(line.Payload, "type"); kind {
 	case protocol.EventItemCompleted:
 		s.showUserMessage(s.Transcript.ItemCompleted(&event))
-		if peek(line.Payload, "item.type") == transcript.AgentCallType {
+		switch peek(line.Payload, "item.type") {
+		case transcript.AgentCallType:
 			s.applyAgentCall(line.Payload)
+		case transcript.AgentActivityType:
+			s.applyAgentActivity(line.Payload)
 		}
 	case protocol.EventTaskStarted, "turn_started":
 		s.Waiting = nil

@@ -27,6 +27,8 @@ type Settings struct {
 	// nil for the built-in ones.
 	Mode     string
 	ModeText *string
+	// Agents is when the model starts other agents.
+	Agents protocol.MultiAgentMode
 }
 
 // WithTurn returns the settings with the overrides of a turn/start. Permissions are those that the params name,
@@ -45,6 +47,7 @@ func (s Settings) WithTurn(p *protocol.TurnStartParams, permissions *Permissions
 	protocol.Override(&s.Summary, p.Summary)
 	protocol.OverrideOptional(&s.Effort, p.Effort)
 	protocol.OverrideOptional(&s.ServiceTier, p.ServiceTier)
+	protocol.Override(&s.Agents, p.MultiAgentMode)
 	return s.withMode(p.CollaborationMode)
 }
 
@@ -97,7 +100,7 @@ func (s Settings) TurnContext(turnID string) protocol.TurnContext {
 	return protocol.TurnContext{
 		TurnID: turnID, Cwd: s.Cwd, ApprovalPolicy: s.ApprovalPolicy, ApprovalsReviewer: s.Reviewer,
 		SandboxPolicy: s.Sandbox.Stored(), Model: s.Model, ModelProvider: s.Provider, Effort: s.Effort,
-		Summary: cmp.Or(s.Summary, "auto"), ServiceTier: s.ServiceTier,
+		Summary: cmp.Or(s.Summary, "auto"), ServiceTier: s.ServiceTier, MultiAgentMode: s.Agents.Stored(),
 	}
 }
 

@@ -10,7 +10,7 @@ import (
 )
 
 // snapshotForm changes with the format of snapshots, and with the effect of lines.
-const snapshotForm = 22
+const snapshotForm = 23
 
 // snapshotHead begins a snapshot. The model requests, the context and the transcript follow. Defaults and Values are
 // JSON, because gob does not distinguish a pointer to 0 from nil.

@@ -51,12 +51,12 @@ func (s *State) PlanTrim(t Trim) protocol.StoredTrimPoint {
 }
 
 // messagesAmong counts the messages of the user and the agent among the items that a trim keeps. It
-// skips messages that an earlier trim kept.
+// skips messages that an earlier trim kept, and those of other agents.
 func (s *State) messagesAmong(ids []string) (n int) {
 	for _, id := range ids {
 		place, _ := s.Context.Find(id)
 		c := s.Context.Item(place)
-		if c.Ordinal() < s.lastBoundary() || !c.IsMessage() {
+		if c.Ordinal() < s.lastBoundary() || !c.IsMessage() || protocol.IsPeerMessage(c.Decode()) {
 			continue
 		}
 		switch s.Context.Category(place) {

@@ -18,9 +18,6 @@ const (
 	ResumeAgent = "resume_agent"
 )
 
-// AgentsNamespace is the namespace of these tools in rollouts. Models get the tools without it.
-const AgentsNamespace = "multi_agent_v1"
-
 // The time that a call waits for agents.
 const (
 	defaultAgentWait = 30 * time.Second
@@ -45,6 +42,11 @@ type AgentCall struct {
 	Interrupt bool
 	// Wait is the longest time to wait.
 	Wait time.Duration
+	// ByPath is set if agents have paths. Name is then that of a new agent, Turns the number of its parent's turns that
+	// it begins with, or AllTurns, and Prefix the path above the agents to list, or "".
+	ByPath       bool
+	Name, Prefix string
+	Turns        int
 }
 
 // ChosenItems selects items of a context: those with the ids, those of the categories, and those of the last turns.
@@ -159,6 +161,8 @@ func ParseAgentCall(tool, arguments string) (AgentCall, error) {
 // Problem returns why a call cannot be run, in the words of the reference implementation, or "".
 func (c *AgentCall) Problem() string {
 	switch {
+	case c.ByPath:
+		return c.peerProblem()
 	case c.Tool == WaitAgent && len(c.Targets) == 0:
 		return "agent ids must be non-empty"
 	case c.Fork && c.Chosen != nil:

@@ -11,7 +11,7 @@ import (
 // The types of items about agents in item_completed events.
 const (
 	AgentCallType     = "CollabAgentToolCall"
-	agentActivityType = "SubAgentActivity"
+	AgentActivityType = "SubAgentActivity"
 )
 
 type storedAgentCall struct {
@@ -47,7 +47,7 @@ func encodeAgentCall(v *protocol.CollabAgentToolCallItem) storedAgentCall {
 }
 
 func encodeAgentActivity(v *protocol.SubAgentActivityItem) storedAgentActivity {
-	return storedAgentActivity{agentActivityType, v.ID, v.Kind, v.AgentThreadID, v.AgentPath, v.Model, v.ReasoningEffort}
+	return storedAgentActivity{AgentActivityType, v.ID, v.Kind, v.AgentThreadID, v.AgentPath, v.Model, v.ReasoningEffort}
 }
 
 func decodeAgentCall(in gjson.Result) *protocol.CollabAgentToolCallItem {

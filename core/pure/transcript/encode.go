@@ -190,7 +190,7 @@ func DecodeItem(payload json.RawMessage) protocol.ThreadItem {
 		item.ThreadItemVariant = decodeDynamicTool(raw)
 	case AgentCallType:
 		item.ThreadItemVariant = decodeAgentCall(members[0])
-	case agentActivityType:
+	case AgentActivityType:
 		item.ThreadItemVariant = decodeAgentActivity(members[0])
 	case imageViewType:
 		item.ThreadItemVariant = &protocol.ImageViewItem{ID: member(raw, "id"), Path: pathOf(member(raw, "path"))}

@@ -3,6 +3,7 @@ package chat
 import (
 	"cmp"
 	"encoding/json"
+	"slices"
 	"strings"
 
 	"appserver/core"
@@ -199,11 +200,12 @@ func (w *chatWriter) message(m *protocol.Message) {
 	}
 }
 
-// isNotice reports whether a message of the developer has the instructions for a mode or the skills. It is sent in the
-// role of the user: it comes within the conversation, where many templates refuse system messages, and Anthropic moves
-// them to the front.
+// isNotice reports whether a message of the developer informs about a mode, the skills or other agents. It is sent in
+// the role of the user: it comes within the conversation, where many templates refuse system messages, and Anthropic
+// moves them to the front.
 func isNotice(text string) bool {
-	return strings.HasPrefix(text, protocol.ModeTag) || strings.HasPrefix(text, protocol.SkillsTag)
+	return slices.ContainsFunc([]string{protocol.ModeTag, protocol.SkillsTag, protocol.TeamTag, protocol.AgentModeTag},
+		func(tag string) bool { return strings.HasPrefix(text, tag) })
 }
 
 func (w *chatWriter) userMessage(m *protocol.Message, text string) {
