@@ -48,11 +48,13 @@ type SessionMeta struct {
 	DynamicTools []DynamicToolSpec `json:"dynamic_tools,omitempty"`
 	ForkedFromID *string           `json:"forked_from_id,omitempty"`
 	// ParentThreadID is the thread of the agent that started this one. The others describe this one.
-	ParentThreadID *string        `json:"parent_thread_id,omitempty"`
-	AgentNickname  *string        `json:"agent_nickname,omitempty"`
-	AgentRole      *string        `json:"agent_role,omitempty"`
-	AgentPath      *string        `json:"agent_path,omitempty"`
-	Git            *StoredGitInfo `json:"git,omitempty"`
+	ParentThreadID *string `json:"parent_thread_id,omitempty"`
+	AgentNickname  *string `json:"agent_nickname,omitempty"`
+	AgentRole      *string `json:"agent_role,omitempty"`
+	AgentPath      *string `json:"agent_path,omitempty"`
+	// AgentTools are the tools that the role of the agent names, or nil for all.
+	AgentTools *AgentTools    `json:"agent_tools,omitempty"`
+	Git        *StoredGitInfo `json:"git,omitempty"`
 }
 
 // HistoryPaginated is the history mode of files whose items are item_completed

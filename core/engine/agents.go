@@ -231,14 +231,16 @@ func (a *actor) watchAgent(n protocol.Notification) {
 	switch n := n.(type) {
 	case protocol.TurnStartedNotification:
 		a.engine.team.change(a.id, func(of *agent) { of.state = protocol.AgentState{Status: protocol.AgentRunning} })
+		a.limitTurn(n.Turn.ID)
 	case protocol.TurnCompletedNotification:
+		state := a.endLimit(n.Turn.ID, agentState(n.Turn))
 		if n.Turn.Status == protocol.TurnInterrupted {
 			for _, id := range a.engine.team.children(a.id) {
 				a.engine.interruptAgent(id)
 			}
 		}
 		if _, isAgent := a.engine.team.find(a.id); isAgent {
-			a.engine.agentEnded(a.id, agentState(n.Turn))
+			a.engine.agentEnded(a.id, state)
 		}
 	}
 }

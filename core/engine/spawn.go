@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -33,7 +34,7 @@ func (a *actor) spawnAgent(e core.CallAgents, self agent) work {
 			err = a.engine.createAgent(ctx, n)
 		}
 		if err != nil {
-			return core.AgentsCalled{Effect: e.ID, Failed: true, Output: fmt.Sprintf(spawnFailed, withCode(err).Message),
+			return core.AgentsCalled{Effect: e.ID, Failed: true, Output: spawnOutput(err),
 				States: map[string]protocol.AgentState{}}
 		}
 		return core.AgentsCalled{Effect: e.ID, Model: n.settings.Model, Reasoning: effortOf(n.settings),
@@ -43,6 +44,15 @@ func (a *actor) spawnAgent(e core.CallAgents, self agent) work {
 				Nickname string `json:"nickname"`
 			}{n.id, n.nickname})}
 	}
+}
+
+// spawnOutput returns the output of a call that started no agent.
+func spawnOutput(err error) string {
+	var role *roleError
+	if errors.As(err, &role) {
+		return role.text
+	}
+	return fmt.Sprintf(spawnFailed, withCode(err).Message)
 }
 
 func effortOf(s core.Settings) string {
@@ -60,18 +70,21 @@ func (a *actor) planAgent(e core.CallAgents, self agent) (*newAgent, error) {
 			"agent depth limit reached: do the task yourself")
 	}
 	now := time.Now()
-	n := &newAgent{settings: a.thread.Settings(), scope: a.scope, ephemeral: a.options.Ephemeral,
+	role, err := a.roleOf(call, a.thread.Settings())
+	if err != nil {
+		return nil, err
+	}
+	settings, err := settingsOf(a.thread.Settings(), role, call, rules)
+	if err != nil {
+		return nil, err
+	}
+	n := &newAgent{settings: settings, scope: a.scope, ephemeral: a.options.Ephemeral,
 		subscribers: slices.Clone(a.subscribers)}
 	n.agent = agent{task: call.Input, turn: e.Root, id: a.engine.parts.NewID(), parent: a.id, root: self.root, role: call.Role, depth: self.depth + 1,
 		state: protocol.AgentState{Status: protocol.AgentPending}}
-	n.nickname = nicknameOf(n.id)
-	if call.Model != "" {
-		n.settings.Model = call.Model
-	}
-	if call.Effort != "" {
-		n.settings.Effort = &call.Effort
-	}
+	n.nickname = nickname(n.id, role)
 	n.meta = a.agentMeta(n.agent, now)
+	applyRole(&n.meta, role, a.thread)
 	if call.Fork {
 		request := a.thread.LastTurnRequest()
 		fork := &protocol.ThreadForkParams{ThreadID: a.id, Ephemeral: n.ephemeral, BeforeRequestID: &request}
@@ -170,10 +183,13 @@ var nicknames = []string{"Ada", "Alan", "Barbara", "Blaise", "Charles", "Chien",
 	"Lise", "Lynn", "Maria", "Mary", "Max", "Niels", "Noether", "Otto", "Rosalind", "Sophie", "Tycho", "Vera", "Wu"}
 
 // nicknameOf chooses the name of an agent by its id.
-func nicknameOf(id string) string {
+func nicknameOf(id string) string { return chosenBy(id, nicknames) }
+
+// chosenBy returns one of the names for an id.
+func chosenBy(id string, names []string) string {
 	sum := 0
 	for _, r := range id {
 		sum = (sum*31 + int(r)) % (1 << 20)
 	}
-	return nicknames[sum%len(nicknames)]
+	return names[sum%len(names)]
 }

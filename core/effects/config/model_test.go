@@ -162,6 +162,7 @@ func TestSummaries(t *testing.T) {
 func TestFeatures(t *testing.T) {
 	require.Equal(t, []protocol.ExperimentalFeature{
 		{Name: "default_mode_request_user_input", Stage: "underDevelopment"},
+		{Name: "multi_agent", Stage: "stable", Enabled: true, DefaultEnabled: true},
 		{Name: "shell_tool", Stage: "stable", Enabled: true, DefaultEnabled: true},
 		{Name: "tool_search", Stage: "stable", Enabled: true, DefaultEnabled: true},
 		{Name: "tool_search_always_defer_mcp_tools", Stage: "underDevelopment"},
@@ -171,6 +172,7 @@ func TestFeatures(t *testing.T) {
 	c := load(t, "[features]\ndefault_mode_request_user_input = true\nunified_exec = false\nother = true\n")
 	require.Equal(t, []protocol.ExperimentalFeature{
 		{Name: "default_mode_request_user_input", Stage: "underDevelopment", Enabled: true},
+		{Name: "multi_agent", Stage: "stable", Enabled: true, DefaultEnabled: true},
 		{Name: "shell_tool", Stage: "stable", Enabled: true, DefaultEnabled: true},
 		{Name: "tool_search", Stage: "stable", Enabled: true, DefaultEnabled: true},
 		{Name: "tool_search_always_defer_mcp_tools", Stage: "underDevelopment"},

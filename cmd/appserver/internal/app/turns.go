@@ -89,6 +89,9 @@ func (t turns) capabilities(settings core.Settings, model core.ListedModel) (_ c
 	return capabilities, warnings
 }
 
+// Role returns the role of agents with a name.
+func (t turns) Role(cwd, name string) (core.AgentRole, bool) { return core.AgentRole{}, false }
+
 // skillsText returns the list of skills for the model, without the last ones if the configuration bounds it.
 func skillsText(c *config.Config, listed []core.Skill) string {
 	if !c.Skills.IncludeInstructions {
