@@ -211,7 +211,7 @@ func (s *setup) Capabilities(string, string) core.Capabilities {
 }
 
 // Role returns no role.
-func (s *setup) Role(string, string) (core.AgentRole, bool) { return core.AgentRole{}, false }
+func (s *setup) Role(string) (core.AgentRole, bool) { return core.AgentRole{}, false }
 
 // Skills returns every skill, with the directory of its lookup as its file.
 func (s *setup) Skills(cwd string, input []protocol.UserInput) (texts []core.SkillText) {

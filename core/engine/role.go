@@ -17,14 +17,14 @@ const errForkedRole = "an agent that begins with this conversation has the agent
 	"leave out agent_type, or fork_context"
 
 // roleOf returns the role that a call names, or the zero value if it names none.
-func (a *actor) roleOf(call core.AgentCall, settings core.Settings) (core.AgentRole, error) {
+func (a *actor) roleOf(call core.AgentCall) (core.AgentRole, error) {
 	switch {
 	case call.Role == "":
 		return core.AgentRole{}, nil
 	case call.Fork:
 		return core.AgentRole{}, &roleError{errForkedRole}
 	}
-	role, found := a.config().Turns.Role(settings.Cwd, call.Role)
+	role, found := a.config().Turns.Role(call.Role)
 	if !found {
 		return role, &roleError{fmt.Sprintf("unknown agent_type '%s'", call.Role)}
 	}

@@ -70,8 +70,8 @@ type Turns interface {
 	// Env returns the environment of a turn with these settings. An error rejects the turn. An
 	// error of kind providerNotReady names the missing part of the provider's configuration.
 	Env(s core.Settings) (core.TurnEnv, error)
-	// Role returns the role of agents with a name, for threads in a directory. It reads the disk.
-	Role(cwd, name string) (role core.AgentRole, found bool)
+	// Role returns the role of agents with a name. It reads the disk.
+	Role(name string) (role core.AgentRole, found bool)
 	// Skills returns the skills that an input names, with their texts. It reads the disk.
 	Skills(cwd string, input []protocol.UserInput) []core.SkillText
 }

@@ -70,7 +70,7 @@ func (a *actor) planAgent(e core.CallAgents, self agent) (*newAgent, error) {
 			"agent depth limit reached: do the task yourself")
 	}
 	now := time.Now()
-	role, err := a.roleOf(call, a.thread.Settings())
+	role, err := a.roleOf(call)
 	if err != nil {
 		return nil, err
 	}

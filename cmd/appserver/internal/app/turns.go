@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"os"
+	"slices"
 	"time"
 
 	"appserver/core"
@@ -50,6 +51,8 @@ func (t turns) Env(settings core.Settings) (core.TurnEnv, error) {
 	}
 	listed := t.listed(settings)
 	capabilities, leftOut := t.capabilities(settings, listed)
+	rules, roles := t.agentRules(capabilities.Agents)
+	capabilities.Agents = rules
 	date, zone := workspace.Today(time.Now())
 	if !c.IncludeEnvironmentContextTime {
 		date, zone = "", ""
@@ -65,7 +68,7 @@ func (t turns) Env(settings core.Settings) (core.TurnEnv, error) {
 		MaxTurns:   c.History.MaxSize, Enforced: enforced, ConfinesReading: s.confinesReading(enforced),
 		Announces:     len(c.Notify) > 0,
 		NoEnvironment: !c.IncludeEnvironmentContext, CommandRules: c.CommandRules,
-		Environment: c.Environment(), Capabilities: capabilities, Warnings: append(warnings, leftOut...),
+		Environment: c.Environment(), Capabilities: capabilities, Warnings: slices.Concat(warnings, leftOut, roles),
 	}, cmp.Or(c.Permits(settings), s.checkWorkspace(settings.Cwd), settings.CheckPermissions(), c.Ready(settings.Provider))
 }
 
@@ -88,9 +91,6 @@ func (t turns) capabilities(settings core.Settings, model core.ListedModel) (_ c
 	capabilities.Skills = skillsText(t.config, listed)
 	return capabilities, warnings
 }
-
-// Role returns the role of agents with a name.
-func (t turns) Role(cwd, name string) (core.AgentRole, bool) { return core.AgentRole{}, false }
 
 // skillsText returns the list of skills for the model, without the last ones if the configuration bounds it.
 func skillsText(c *config.Config, listed []core.Skill) string {
