@@ -213,18 +213,6 @@ func (e *Engine) followAgents(parent string) {
 	})
 }
 
-// followAgents subscribes a client to the loaded agents that the thread has started, and to theirs.
-func (a *actor) followAgents(conn uint64) {
-	for _, id := range a.engine.team.children(a.id) {
-		a.engine.inThread(id, func(child *actor) {
-			if child.thread != nil {
-				child.subscribe(conn)
-				child.followAgents(conn)
-			}
-		})
-	}
-}
-
 // watchAgent records what a notification says about the state of an agent, before clients get it. The end of a turn by
 // an interrupt also ends the turns of the agents that the thread has started.
 func (a *actor) watchAgent(n protocol.Notification) {
