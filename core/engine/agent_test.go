@@ -210,9 +210,6 @@ func (s *setup) Capabilities(string, string) core.Capabilities {
 	return core.Capabilities{Terminals: true}
 }
 
-// Role returns no role.
-func (s *setup) Role(string) (core.AgentRole, bool) { return core.AgentRole{}, false }
-
 // Skills returns every skill, with the directory of its lookup as its file.
 func (s *setup) Skills(cwd string, input []protocol.UserInput) (texts []core.SkillText) {
 	for _, in := range input {

@@ -24,16 +24,18 @@ func (a *actor) roleOf(call core.AgentCall) (core.AgentRole, error) {
 	case call.Fork:
 		return core.AgentRole{}, &roleError{errForkedRole}
 	}
-	role, found := a.config().Turns.Role(call.Role)
-	if !found {
-		return role, &roleError{fmt.Sprintf("unknown agent_type '%s'", call.Role)}
+	if find := a.config().Role; find != nil {
+		if role, found := find(call.Role); found {
+			return role, nil
+		}
 	}
-	return role, nil
+	return core.AgentRole{}, &roleError{fmt.Sprintf("unknown agent_type '%s'", call.Role)}
 }
 
 // settingsOf returns the settings of an agent: those of its parent under a role. The role is stronger than the call,
 // and the call than the configuration.
-func settingsOf(parent core.Settings, role core.AgentRole, call core.AgentCall, rules core.AgentRules) (core.Settings, error) {
+func settingsOf(parent core.Settings, role core.AgentRole, call core.AgentCall, rules core.AgentRules) (
+	core.Settings, error) {
 	s := parent
 	if !call.Fork {
 		setUnlessEmpty(&s.Model, rules.Model)
@@ -48,8 +50,8 @@ func settingsOf(parent core.Settings, role core.AgentRole, call core.AgentCall, 
 	}
 	narrowed, ok := s.Narrowed(role.Sandbox)
 	if !ok && role.OfProject {
-		return s, &roleError{fmt.Sprintf("the agent_type '%s' of the project, %s, asks for the sandbox %s, and this thread has %s: "+
-			"choose another agent_type, or ask the user", role.Name, role.Source, role.Sandbox, s.Sandbox.Stored().Type)}
+		return s, &roleError{fmt.Sprintf("the agent_type '%s' of the project, %s, asks for the sandbox %s, and this thread "+
+			"has %s: choose another agent_type, or ask the user", role.Name, role.Source, role.Sandbox, s.Sandbox.Stored().Type)}
 	}
 	return narrowed, nil
 }

@@ -54,8 +54,8 @@ func (e *Engine) inEach(ids []string, do func(*actor) error) (err error) {
 	return err
 }
 
-// archiveAgents archives the threads of agents of a thread that was archived. The client gets a warning about those that
-// stay.
+// archiveAgents archives the threads of agents of a thread that was archived. The client gets a warning about those
+// that stay.
 func (e *Engine) archiveAgents(to protocol.Caller, parent string, ids []string) {
 	e.warnOfTree(to, parent, "are not archived", e.inEach(ids, func(a *actor) error { return a.archiveAgent(to.Conn) }))
 }
@@ -149,8 +149,8 @@ func (a *actor) deleteAgent(conn uint64) error {
 	return nil
 }
 
-// followAgents subscribes a client to the loaded agents that the thread has started, and to theirs. It gets their status
-// and their open questions.
+// followAgents subscribes a client to the loaded agents that the thread has started, and to theirs. It gets their
+// status and their open questions.
 func (a *actor) followAgents(conn uint64) {
 	for _, id := range a.engine.team.children(a.id) {
 		a.engine.inThread(id, func(child *actor) {
@@ -188,7 +188,7 @@ func (a *actor) leaveAgents(conn uint64) {
 	}
 }
 
-// followedBy is called after a client has resumed the thread.
+// followedBy subscribes a client that has resumed the thread to its agents.
 func (a *actor) followedBy(to protocol.Caller) {
 	if a.thread != nil && to != (protocol.Caller{}) {
 		a.followAgents(to.Conn)

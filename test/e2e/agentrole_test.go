@@ -122,7 +122,9 @@ func TestAnAgentThatOnlyReadsChangesNothing(t *testing.T) {
 		outputs := strings.Join(outputsOf(p), "\n")
 		require.Contains(t, outputs, "to be read", name)
 		require.Contains(t, outputs, "the role of this agent only reads", name)
-		for file, written := range map[string]bool{"written": false, "escalated": false, "patched": tt.patches, "inshell": tt.patches} {
+		for file, written := range map[string]bool{
+			"written": false, "escalated": false, "patched": tt.patches, "inshell": tt.patches,
+		} {
 			_, err := os.Stat(filepath.Join(work, file))
 			require.Equal(t, written, err == nil, "%s: %s\n%s", name, file, outputs)
 		}

@@ -169,8 +169,8 @@ func TestForksHaveNoAgents(t *testing.T) {
 	c.Close()
 }
 
-// TestClientsOfAThreadDecideForItsAgents asks about a command of an agent: first the client that started the thread, then
-// one that resumes the thread while the question is open.
+// TestClientsOfAThreadDecideForItsAgents asks about a command of an agent: first the client that started the thread,
+// then one that resumes the thread while the question is open.
 func TestClientsOfAThreadDecideForItsAgents(t *testing.T) {
 	t.Parallel()
 	p := apptest.NewScriptedModel(t)

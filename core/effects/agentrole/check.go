@@ -34,7 +34,8 @@ func isOfName(r rune) bool {
 
 // checkDescription returns a description as one line. Control characters other than line feeds and tabs are an error.
 func checkDescription(text string) (string, error) {
-	if strings.ContainsFunc(text, func(r rune) bool { return unicode.IsControl(r) && !strings.ContainsRune("\n\r\t", r) }) {
+	strange := func(r rune) bool { return unicode.IsControl(r) && !strings.ContainsRune("\n\r\t", r) }
+	if strings.ContainsFunc(text, strange) {
 		return "", errors.New("its description has control characters")
 	}
 	line := excerpt.Line(text)
@@ -58,6 +59,7 @@ func checkNicknames(names []string) ([]string, error) {
 	if names != nil && len(names) == 0 {
 		return nil, errors.New("nickname_candidates has no names: remove it")
 	}
+	strange := func(r rune) bool { return r > unicode.MaxASCII || !isOfName(r) || r == '.' || r == '/' }
 	var out []string
 	for _, name := range names {
 		name = strings.TrimSpace(name)
@@ -66,7 +68,7 @@ func checkNicknames(names []string) ([]string, error) {
 			return nil, fmt.Errorf("nickname_candidates has a name that is empty or longer than %d characters", maxName)
 		case slices.Contains(out, name):
 			return nil, fmt.Errorf("nickname_candidates has %q twice", name)
-		case strings.ContainsFunc(name, func(r rune) bool { return r > unicode.MaxASCII || !isOfName(r) || r == '.' || r == '/' }):
+		case strings.ContainsFunc(name, strange):
 			return nil, fmt.Errorf("the nickname %q has other characters than letters of ASCII, digits, spaces, _ and -", name)
 		}
 		out = append(out, name)

@@ -6,8 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"go.yaml.in/yaml/v3"
-
 	"appserver/core"
 	"appserver/core/effects/skill"
 	"appserver/protocol"
@@ -15,34 +13,34 @@ import (
 
 // claudeHead is the front matter of a subagent of Claude Code.
 type claudeHead struct {
-	Name        string    `yaml:"name"`
-	Description string    `yaml:"description"`
-	Model       string    `yaml:"model"`
-	Effort      string    `yaml:"effort"`
-	Tools       toolNames `yaml:"tools"`
-	Mode        string    `yaml:"permissionMode"`
+	Name        string `yaml:"name"`
+	Description string `yaml:"description"`
+	Model       string `yaml:"model"`
+	Effort      string `yaml:"effort"`
+	Tools       any    `yaml:"tools"`
+	Mode        string `yaml:"permissionMode"`
 	// Disallowed and Hooks restrict, and agents do not obey them.
-	Disallowed yaml.Node `yaml:"disallowedTools"`
-	Hooks      yaml.Node `yaml:"hooks"`
+	Disallowed any `yaml:"disallowedTools"`
+	Hooks      any `yaml:"hooks"`
 }
 
-// toolNames are names in a list, or in one text with commas. They are nil if they are not set.
-type toolNames []string
-
-// UnmarshalYAML decodes both forms.
-func (t *toolNames) UnmarshalYAML(n *yaml.Node) error {
-	names := []string{}
-	if n.Kind == yaml.ScalarNode {
-		for name := range strings.SplitSeq(n.Value, ",") {
-			if name = strings.TrimSpace(name); name != "" {
-				names = append(names, name)
-			}
+// toolNames returns the names of tools in a list, or in one text with commas. They are nil if they are not set.
+func (h *claudeHead) toolNames() ([]string, error) {
+	text, isText := h.Tools.(string)
+	if !isText {
+		v := values{table: map[string]any{"tools": h.Tools}}
+		if h.Tools == nil {
+			v.table = nil
 		}
-	} else if err := n.Decode(&names); err != nil {
-		return err
+		return v.texts("tools"), v.err
 	}
-	*t = names
-	return nil
+	names := []string{}
+	for name := range strings.SplitSeq(text, ",") {
+		if name = strings.TrimSpace(name); name != "" {
+			names = append(names, name)
+		}
+	}
+	return names, nil
 }
 
 // claude adds the roles of the folder .claude/agents of a directory.
@@ -70,9 +68,9 @@ func (f *finder) claudeFile(path, within string) (role, error) {
 	switch {
 	case err != nil:
 		return r, err
-	case !head.Disallowed.IsZero():
+	case head.Disallowed != nil:
 		return r, errors.New("agents do not obey disallowedTools: name the permitted tools in tools")
-	case !head.Hooks.IsZero():
+	case head.Hooks != nil:
 		return r, errors.New("agents do not run hooks of a role: remove them")
 	}
 	r.Instructions, r.Model, r.Effort = strings.TrimSpace(body), head.Model, head.Effort
@@ -82,5 +80,9 @@ func (f *finder) claudeFile(path, within string) (role, error) {
 	if head.Mode == "plan" {
 		r.Sandbox = protocol.SandboxReadOnly
 	}
-	return r, f.complete(&r, head.Name, head.Description, nil, head.Tools)
+	tools, err := head.toolNames()
+	if err != nil {
+		return r, err
+	}
+	return r, f.complete(&r, head.Name, head.Description, nil, tools)
 }

@@ -1,6 +1,6 @@
 // Package agentrole finds the roles of agents: kinds of agents that a model can choose when it starts one. A role sets
-// the model, the reasoning effort, the instructions, the tools and the sandbox of its agents. [Find] reads the roles of a
-// working directory.
+// the model, the reasoning effort, the instructions, the tools and the sandbox of its agents. [Find] reads the roles of
+// a working directory.
 //
 // # Places
 //
@@ -14,8 +14,8 @@
 //     same as 2 for .codex;
 //  6. the tables of the command line and of the client.
 //
-// A stronger role replaces one of the same name. A table without a file takes what it does not set from the role that it
-// replaces, as in the reference implementation.
+// A stronger role replaces one of the same name. A table without a file takes what it does not set from the role that
+// it replaces, as in the reference implementation.
 //
 // # Hostile files
 //

@@ -77,8 +77,8 @@ func TestRolesOfTheReferenceAreRead(t *testing.T) {
 	require.Empty(t, warnings)
 	require.Equal(t, map[string]core.AgentRole{
 		"reviewer": {Name: "reviewer", Description: "Another text", Model: "m", Effort: "low", Instructions: "Be reviewer.",
-			Nicknames: []string{"Rev One"}, Tools: &protocol.AgentTools{Names: []string{"mcp__db", "shell"}}, Sandbox: "read-only",
-			Source: file},
+			Nicknames: []string{"Rev One"}, Tools: &protocol.AgentTools{Names: []string{"mcp__db", "shell"}},
+			Sandbox: "read-only", Source: file},
 		"proj": {Name: "proj", Description: "Does proj.", Instructions: "Be proj.", Source: ofProject, OfProject: true},
 		"declared": {Name: "declared", Description: "From the table", Instructions: "Be declared.", Nicknames: []string{"Nick"},
 			Source: declared},
@@ -101,7 +101,8 @@ func TestSubagentsOfClaudeCodeAreRead(t *testing.T) {
 	require.Empty(t, roles["reader"].Model, "names of another vendor's models are those of the caller")
 	require.Equal(t, &protocol.AgentTools{Names: []string{"shell", "update_plan", "view_image"}, ReadOnlyCommands: true},
 		roles["reader"].Tools)
-	require.Equal(t, core.AgentRole{Name: "shared", Description: "Does shared.", Instructions: "Be shared.", Model: "gpt-x",
+	require.Equal(t, core.AgentRole{Name: "shared", Description: "Does shared.", Instructions: "Be shared.",
+		Model:  "gpt-x",
 		Tools:  &protocol.AgentTools{Names: []string{"apply_patch", "shell", "view_image"}, ReadOnlyCommands: true},
 		Source: file, OfProject: true}, roles["shared"], "the project's is the stronger one")
 	require.Equal(t, &protocol.AgentTools{Names: []string{"shell", "spawn_agent", "view_image", "web_search"}},
@@ -177,8 +178,8 @@ func TestToolsThatDoNotExistAreLeftOut(t *testing.T) {
 	p, home, _ := places(t)
 	path := put(t, home+"/.claude/agents/a.md", claudeRole("a", "tools: Read, Nope, Bash(git *), mcp__my.server__ask, mcp__gone"))
 	roles, warnings := found(p)
-	require.Equal(t, &protocol.AgentTools{Names: []string{"mcp__my.server__ask", "shell", "view_image"}, ReadOnlyCommands: true},
-		roles["a"].Tools)
+	require.Equal(t, &protocol.AgentTools{Names: []string{"mcp__my.server__ask", "shell", "view_image"},
+		ReadOnlyCommands: true}, roles["a"].Tools)
 	require.Equal(t, protocol.SandboxReadOnly, roles["a"].Sandbox)
 	require.Len(t, warnings, 3)
 	for i, name := range []string{`"Nope"`, `"Bash(git *)"`, `"mcp__gone"`} {

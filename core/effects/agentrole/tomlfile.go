@@ -8,8 +8,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/pelletier/go-toml/v2"
-
 	"appserver/core"
 	"appserver/core/effects/config"
 	"appserver/platform/excerpt"
@@ -107,9 +105,9 @@ func (f *finder) file(path, within, hint string) (role, error) {
 	if err != nil {
 		return r, err
 	}
-	table := map[string]any{}
-	if err := toml.Unmarshal([]byte(strings.TrimPrefix(content, "\ufeff")), &table); err != nil {
-		return r, errors.New("it is not TOML: " + excerpt.Line(strings.TrimPrefix(err.Error(), "toml: ")))
+	table, err := config.ParseTOML([]byte(content))
+	if err != nil {
+		return r, fmt.Errorf("it is not TOML: %w", err)
 	}
 	v := values{table: table}
 	name, description, nicknames := v.text("name"), v.text("description"), v.texts("nickname_candidates")
@@ -149,7 +147,8 @@ func (f *finder) complete(r *role, name, description string, nicknames, tools []
 	if r.Effort, err = checkWord("reasoning effort", r.Effort); err != nil {
 		return err
 	}
-	modes := []protocol.SandboxMode{"", protocol.SandboxReadOnly, protocol.SandboxWorkspaceWrite, protocol.SandboxDangerFullAccess}
+	modes := []protocol.SandboxMode{"", protocol.SandboxReadOnly, protocol.SandboxWorkspaceWrite,
+		protocol.SandboxDangerFullAccess}
 	if !slices.Contains(modes, r.Sandbox) {
 		return fmt.Errorf("sandbox_mode is %q, expected one of %s, %s and %s", r.Sandbox, modes[1], modes[2], modes[3])
 	}

@@ -14,9 +14,10 @@ import (
 // readers is a pseudo name of the tools that read: commands that are confined to reading.
 const readers = "readers"
 
-// claudeTools are the tools of Claude Code, with those that do the same here. Those without any need none.
+// claudeTools are the tools of Claude Code, with those that do the same here.
 var claudeTools = map[string][]string{
-	"Read": {readers, toolspec.ViewImage}, "NotebookRead": {readers}, "Grep": {readers}, "Glob": {readers}, "LS": {readers},
+	"Read": {readers, toolspec.ViewImage}, "NotebookRead": {readers},
+	"Grep": {readers}, "Glob": {readers}, "LS": {readers},
 	"Bash": {toolspec.Shell}, "BashOutput": {toolspec.Shell}, "KillShell": {toolspec.Shell}, "KillBash": {toolspec.Shell},
 	"Edit": {toolspec.ApplyPatch}, "Write": {toolspec.ApplyPatch}, "MultiEdit": {toolspec.ApplyPatch},
 	"NotebookEdit": {toolspec.ApplyPatch},
@@ -26,7 +27,7 @@ var claudeTools = map[string][]string{
 	"Skill": nil, "SlashCommand": nil, "ExitPlanMode": nil, "ToolSearch": nil,
 }
 
-// setTools sets the tools that a role names, and the sandbox that they need. Unknown names have no effect, with a warning.
+// setTools sets the tools that a role names, and the sandbox that they need. Unknown names cost a warning.
 func (f *finder) setTools(r *role, names []string) error {
 	if names == nil || slices.Contains(names, "*") {
 		return nil
@@ -36,8 +37,8 @@ func (f *finder) setTools(r *role, names []string) error {
 		found, known := f.tool(name)
 		if !known {
 			found = nil
-			f.warn(r.Source, "the agent role %q names the tool %q, which does not exist here: its agents do not get it%s", r.Name,
-				excerpt.Head(name, maxName), advice(name))
+			f.warn(r.Source, "the agent role %q names the tool %q, which does not exist here: its agents do not get it%s",
+				r.Name, excerpt.Head(name, maxName), advice(name))
 		}
 		for _, tool := range found {
 			tools[tool] = true

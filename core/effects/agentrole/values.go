@@ -55,7 +55,8 @@ func (v *values) fail(key, expected string) {
 
 // rest returns the keys that were not taken, sorted.
 func (v *values) rest() []string {
-	return slices.DeleteFunc(slices.Sorted(maps.Keys(v.table)), func(key string) bool { return slices.Contains(v.taken, key) })
+	return slices.DeleteFunc(slices.Sorted(maps.Keys(v.table)),
+		func(key string) bool { return slices.Contains(v.taken, key) })
 }
 
 // end returns the error of the values, or one about a key that was not taken.

@@ -57,7 +57,7 @@ func isRole(n *node, path []string) bool {
 
 // RoleSource is a layer of the configuration that can have roles of agents.
 type RoleSource struct {
-	// Name is what warnings call it: a file, or the command line.
+	// Name appears in warnings: a file, or the command line.
 	Name string
 	// Type is one of protocol's Layer constants.
 	Type string

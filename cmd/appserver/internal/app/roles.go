@@ -12,12 +12,12 @@ import (
 // rolesOf returns the roles of agents of threads with a configuration, and warnings about those that are left out.
 func (s *setup) rolesOf(c *config.Config) (roles []core.AgentRole, warnings []string) {
 	root, folders := c.TrustedFolders()
-	return agentrole.Find(agentrole.Places{Layers: c.RoleSources(), UserHome: s.skills.userHome, Root: root, Folders: folders,
-		Servers: slices.Sorted(maps.Keys(c.McpServers))})
+	return agentrole.Find(agentrole.Places{Layers: c.RoleSources(), UserHome: s.skills.userHome, Root: root,
+		Folders: folders, Servers: slices.Sorted(maps.Keys(c.McpServers))})
 }
 
-// Role returns the role of agents with a name.
-func (t turns) Role(name string) (core.AgentRole, bool) {
+// role returns the role of agents with a name.
+func (t turns) role(name string) (core.AgentRole, bool) {
 	roles, _ := t.setup.rolesOf(t.config)
 	return agentrole.Named(roles, name)
 }
