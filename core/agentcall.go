@@ -21,8 +21,30 @@ type AgentRules struct {
 	Offered, ByPath bool
 	// MaxOpen is the largest number of open agents in a tree. MaxDepth is that of the ancestors of an agent.
 	MaxOpen, MaxDepth int
+	// Model and Effort are those of agents for which nothing else chooses them, or "".
+	Model, Effort string
+	// MaxSeconds bounds a turn of an agent; 0 is no bound.
+	MaxSeconds int64
 	// Roles are the kinds of agents that the model can choose: a line NAME: DESCRIPTION for each, or "".
 	Roles string
+}
+
+// AgentRole is a kind of agents.
+type AgentRole struct {
+	Name, Description string
+	// Model and Effort are those of its agents. If they are "", the caller chooses.
+	Model, Effort string
+	// Instructions are the developer instructions of its agents, or "" for those of the caller.
+	Instructions string
+	// Nicknames are names for its agents, or empty for any.
+	Nicknames []string
+	// Tools are the tools of its agents, or nil for all.
+	Tools *protocol.AgentTools
+	// Sandbox is the widest sandbox of its agents, or "" for that of the caller.
+	Sandbox protocol.SandboxMode
+	// Source is the file of the role. OfProject is set if it comes with a project.
+	Source    string
+	OfProject bool
 }
 
 // CallAgents starts, informs, awaits, closes or opens other agents. It ends with AgentsCalled.

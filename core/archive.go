@@ -50,7 +50,7 @@ func (s *step) archive(in Archive) {
 func (t *Thread) Successor(id string, at time.Time) protocol.SessionMeta {
 	m := t.state.Meta
 	m.ID, m.SessionID, m.Timestamp, m.ForkedFromID = id, id, protocol.Timestamp(at), nil
-	m.ParentThreadID, m.AgentNickname, m.AgentRole, m.AgentPath = nil, nil, nil, nil
+	m.ParentThreadID, m.AgentNickname, m.AgentRole, m.AgentPath, m.AgentTools = nil, nil, nil, nil, nil
 	m.Cwd, m.ModelProvider, m.HistoryMode = t.state.Settings.Cwd, t.state.Settings.Provider, protocol.HistoryPaginated
 	if t.base != nil {
 		m.BaseInstructions = &protocol.Instructions{Text: *t.base}

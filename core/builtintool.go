@@ -35,11 +35,20 @@ func (t *Thread) builtInTool(name string) *builtInTool {
 	return nil
 }
 
-func (b *builtInTool) isOffered(t *Thread) bool { return b.offered == nil || b.offered(t) }
+// isOffered reports whether the next request has the tool.
+func (b *builtInTool) isOffered(t *Thread) bool {
+	return b.isPermitted(t) && (b.offered == nil || b.offered(t))
+}
+
+// isPermitted reports whether the role of the agent has the tool.
+func (b *builtInTool) isPermitted(t *Thread) bool {
+	name := toolspec.RoleTool(b.name)
+	return name == "" || t.mayUse(name)
+}
 
 func (b *builtInTool) acceptsCall(s *step, c *toolCall) bool {
 	if b.accepts != nil {
-		return b.accepts(s, c)
+		return b.isPermitted(s.Thread) && b.accepts(s, c)
 	}
 	return b.isOffered(s.Thread)
 }

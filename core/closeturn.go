@@ -88,7 +88,7 @@ func (s *step) recordEnd(t *turn) {
 	started, now := t.startedAt.Unix(), s.Now.Unix()
 	duration := s.Now.Sub(t.startedAt).Milliseconds()
 	if t.outcome.status == protocol.TurnInterrupted {
-		if t.kind.takesInput() { // the model does not know of turns of other kinds
+		if t.kind.takesInput() && !s.capabilities.Limits.NoAbortedNote { // the model knows of no turns of other kinds
 			s.item(history.UserMessage(s.abortedNote()))
 		}
 		s.event(protocol.TurnAborted{Type: protocol.EventTurnAborted, TurnID: t.id, Reason: "interrupted",

@@ -53,7 +53,9 @@ func (t *Thread) clientTools() []toolspec.ClientTool {
 		return nil
 	}
 	if t.offeredByClient.of != &specs[0] {
-		t.offeredByClient.of, t.offeredByClient.tools = &specs[0], toolspec.ClientTools(specs)
+		t.offeredByClient.of = &specs[0]
+		t.offeredByClient.tools = slices.DeleteFunc(toolspec.ClientTools(specs),
+			func(tool toolspec.ClientTool) bool { return !t.mayUse(tool.Name) })
 	}
 	return t.offeredByClient.tools
 }
@@ -76,7 +78,7 @@ func (t *Thread) searchesMemory() bool { return t.memory.Tool && !t.state.Memory
 
 // webSearch returns the tool of the thread's next request. Only the Responses API has one.
 func (t *Thread) webSearch() *WebSearchTool {
-	if !t.capabilities.Responses || t.capabilities.NoTools {
+	if !t.capabilities.Responses || t.capabilities.NoTools || !t.mayUse(toolspec.WebSearchName) {
 		return nil
 	}
 	return t.capabilities.WebSearch.Tool(t.state.Settings.Sandbox)
@@ -133,7 +135,8 @@ func (t *Thread) setServerTools(tools []ServerTool, window *int64) {
 	offered := slices.DeleteFunc(
 		slices.Clone(tools),
 		func(tool ServerTool) bool {
-			return t.clientTool(tool.Name) != nil || t.capabilities.Limits.ToolSearch.hides(&tool)
+			return t.clientTool(tool.Name) != nil || t.capabilities.Limits.ToolSearch.hides(&tool) ||
+				!t.mayUseServerTool(&tool)
 		},
 	)
 	if !slices.EqualFunc(t.serverTools, offered, func(a, b ServerTool) bool { return a.Spec.Equal(b.Spec) }) {

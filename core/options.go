@@ -121,6 +121,8 @@ type Limits struct {
 	NoShell, NoPlan, NoQuestions bool
 	// NoLogin is set if commands of the model run in no login shell.
 	NoLogin bool
+	// NoAbortedNote is set if the context gets no message about an interrupted turn.
+	NoAbortedNote bool
 	// Output bounds the output of a call for the model, in tokens. 0 is the bound of each tool.
 	Output int
 	// ToolSearch decides which tools of servers are found by a search.

@@ -18,7 +18,7 @@ func (s *step) verdict(c *shellCommand) toolspec.Verdict {
 	if s.isApproved(c.key()) {
 		return toolspec.Run
 	}
-	verdict := s.rules().Command(&c.Command)
+	verdict := s.commandRules().Command(&c.Command)
 	if c.rule.Decision != toolspec.RulePrompts || verdict == toolspec.Refuse {
 		return verdict
 	}
@@ -53,7 +53,7 @@ func (s *step) rules() toolspec.Rules {
 // and that runs only because it reads is confined to reading.
 func (s *step) access(c *shellCommand) Access {
 	switch env := s.active.env; {
-	case c.accepted || c.outside || !s.rules().RunsToRead(&c.Command):
+	case c.accepted || c.outside || !s.commandRules().RunsToRead(&c.Command):
 		return AccessOfPolicy
 	case env.ConfinesReading:
 		return AccessReading
@@ -74,10 +74,13 @@ func (s *step) sandboxOf(c *shellCommand) protocol.SandboxPolicy {
 	if c.outside {
 		return protocol.SandboxDangerFullAccess.Policy()
 	}
-	return s.state.Settings.Sandbox
+	return s.commandSandbox()
 }
 
-func (s *step) asksOutside() bool { return toolspec.AsksOutside(s.approvalPolicy()) }
+// asksOutside reports whether the user can be asked to run a command outside of the sandbox.
+func (s *step) asksOutside() bool {
+	return toolspec.AsksOutside(s.approvalPolicy()) && !s.commandsRead()
+}
 
 // escalatesIfAccepted reports whether a command runs outside of the sandbox once the user accepts
 // it. If the policy has the user decide on the sandbox, one question decides on both.

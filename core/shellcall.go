@@ -39,6 +39,9 @@ func decodeShell(s *step, c *toolCall) (callKind, error) {
 	if err != nil {
 		return nil, err
 	}
+	if text := s.refusedByRole(command); text != "" {
+		return &textCall{text: text, reads: true}, nil
+	}
 	switch p := patchIn(command); {
 	case p != nil && s.reviewing() != nil:
 		return &textCall{text: "The patch was not applied: a review cannot change files. Report the finding instead."}, nil

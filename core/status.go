@@ -22,6 +22,9 @@ func (t *Thread) status() protocol.ThreadStatus {
 	return protocol.ThreadStatus{ThreadStatusVariant: &protocol.StatusIdle{}}
 }
 
+// Status returns the status of the thread.
+func (t *Thread) Status() protocol.ThreadStatus { return t.status() }
+
 func (s *step) notifyStatus() {
 	s.notify(protocol.ThreadStatusChangedNotification{ThreadID: s.state.ID, Status: s.status()})
 }

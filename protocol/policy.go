@@ -123,6 +123,19 @@ type SandboxPolicyVariant interface{ sandboxPolicy() }
 // DangerFullAccess permits everything.
 type DangerFullAccess struct{}
 
+// Breadth orders policies by what they permit: a policy with a smaller number permits less.
+func (p SandboxPolicy) Breadth() int {
+	switch p.SandboxPolicyVariant.(type) {
+	case *ReadOnly:
+		return 0
+	case *WorkspaceWrite:
+		return 1
+	case *ExternalSandbox:
+		return 2
+	}
+	return 3
+}
+
 // ReadOnly permits commands to read everything and to write nothing.
 type ReadOnly struct {
 	NetworkAccess bool `json:"networkAccess" default:"false"`

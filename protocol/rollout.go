@@ -53,8 +53,10 @@ type SessionMeta struct {
 	AgentRole      *string `json:"agent_role,omitempty"`
 	AgentPath      *string `json:"agent_path,omitempty"`
 	// MultiAgentVersion is v2 for threads whose agents have paths, and absent otherwise.
-	MultiAgentVersion string         `json:"multi_agent_version,omitempty"`
-	Git               *StoredGitInfo `json:"git,omitempty"`
+	MultiAgentVersion string `json:"multi_agent_version,omitempty"`
+	// AgentTools are the tools that the role of the agent names, or nil for all.
+	AgentTools *AgentTools    `json:"agent_tools,omitempty"`
+	Git        *StoredGitInfo `json:"git,omitempty"`
 }
 
 // HistoryPaginated is the history mode of files whose items are item_completed

@@ -83,6 +83,8 @@ type actor struct {
 	// ownTurn is the started turn of a proxied request, or nil. The actor stays until it ends,
 	// even if the thread is archived.
 	ownTurn *ownTurn
+	// limit bounds the active turn of an agent, or is nil.
+	limit *turnLimit
 	// describeDue is ready while items of a resumed thread are not described yet.
 	describeDue <-chan struct{}
 }

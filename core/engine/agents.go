@@ -229,32 +229,22 @@ func (e *Engine) followAgents(parent string) {
 	})
 }
 
-// followAgents subscribes a client to the loaded agents that the thread has started, and to theirs.
-func (a *actor) followAgents(conn uint64) {
-	for _, id := range a.engine.team.children(a.id) {
-		a.engine.inThread(id, func(child *actor) {
-			if child.thread != nil {
-				child.subscribe(conn)
-				child.followAgents(conn)
-			}
-		})
-	}
-}
-
 // watchAgent records what a notification says about the state of an agent, before clients get it. The end of a turn by
 // an interrupt also ends the turns of the agents that the thread has started.
 func (a *actor) watchAgent(n protocol.Notification) {
 	switch n := n.(type) {
 	case protocol.TurnStartedNotification:
 		a.engine.team.change(a.id, func(of *agent) { of.state = protocol.AgentState{Status: protocol.AgentRunning} })
+		a.limitTurn(n.Turn.ID)
 	case protocol.TurnCompletedNotification:
+		state := a.endLimit(n.Turn.ID, agentState(n.Turn))
 		if n.Turn.Status == protocol.TurnInterrupted {
 			for _, id := range a.engine.team.children(a.id) {
 				a.engine.interruptAgent(id)
 			}
 		}
 		if _, isAgent := a.engine.team.find(a.id); isAgent {
-			a.engine.agentEnded(a.id, n.Turn.ID, agentState(n.Turn))
+			a.engine.agentEnded(a.id, n.Turn.ID, state)
 		}
 	}
 }

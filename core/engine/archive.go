@@ -60,7 +60,7 @@ func (a *actor) prepareArchive(in core.Archive) (core.Output, bool) {
 // commitArchive archives the thread, and returns the subscribers to notify. If that fails, it
 // notifies them that the thread is closed, and rejects the request.
 func (a *actor) commitArchive(in core.Archive, out core.Output) (subscribers []uint64, ok bool) {
-	at := a.at
+	at, below := a.at, a.engine.below(a.id, false)
 	a.subscribe(in.To.Conn)
 	subscribers = a.subscribers
 	a.endTerminals()
@@ -73,12 +73,13 @@ func (a *actor) commitArchive(in core.Archive, out core.Output) (subscribers []u
 		a.engine.parts.Outbox.Refuse(in.To, archiveError(err))
 		return nil, false
 	}
+	a.engine.archiveAgents(in.To, a.id, below)
 	return subscribers, true
 }
 
 // archiveStored archives a thread that is not loaded.
 func (a *actor) archiveStored(to protocol.Caller) {
-	err := a.checkUnarchived()
+	err, below := a.checkUnarchived(), a.engine.below(a.id, false)
 	if err == nil {
 		a.endResumable()
 		err = a.engine.parts.Threads.Archive(store.Ref{ID: a.id})
@@ -87,6 +88,7 @@ func (a *actor) archiveStored(to protocol.Caller) {
 		a.engine.parts.Outbox.Refuse(to, archiveError(err))
 		return
 	}
+	a.engine.archiveAgents(to, a.id, below)
 	a.engine.parts.Outbox.Reply(to, protocol.Empty{})
 	a.notifyTo([]uint64{to.Conn}, protocol.ThreadArchivedNotification{ThreadID: a.id})
 }
@@ -132,6 +134,7 @@ func (a *actor) unarchive(to protocol.Caller) {
 		a.engine.parts.Outbox.Refuse(to, archiveError(err))
 		return
 	}
+	a.engine.unarchiveAgents(to, a.id)
 	a.engine.parts.Outbox.Reply(to, protocol.ThreadUnarchiveResponse{Thread: thread})
 	a.notifyTo([]uint64{to.Conn}, protocol.ThreadUnarchivedNotification{ThreadID: a.id})
 }

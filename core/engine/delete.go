@@ -46,7 +46,11 @@ func (a *actor) checkDelete() error {
 // deleteStored deletes a thread that is not loaded. If that fails, it notifies the former
 // subscribers that the thread is closed.
 func (a *actor) deleteStored(to protocol.Caller, subscribers []uint64) {
-	if err := a.engine.parts.Threads.Delete(a.id); err != nil {
+	err := a.engine.deleteAgents(to, a.id)
+	if err == nil {
+		err = a.engine.parts.Threads.Delete(a.id)
+	}
+	if err != nil {
 		a.notifyTo(subscribers, protocol.ThreadClosedNotification{ThreadID: a.id})
 		a.engine.parts.Outbox.Refuse(to, archiveError(err))
 		return

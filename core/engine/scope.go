@@ -39,6 +39,8 @@ type Scope struct {
 	// Servers returns the MCP servers of the thread, with the current settings of the configuration files.
 	Servers func(cwd string) []mcp.Definition
 	Turns   Turns
+	// Role returns the role of agents with a name. It reads the disk. Nil has no roles.
+	Role func(name string) (role core.AgentRole, found bool)
 	// Join returns the settings of the loaded thread after a thread/resume, and its scope, which is this one unless the
 	// params have a configuration. An error rejects the request.
 	Join func(p *protocol.ThreadResumeParams, now core.Settings) (core.Settings, *Scope, error)

@@ -44,7 +44,7 @@ func (a *actor) spawnAgent(e core.CallAgents, self agent) work {
 			err = a.engine.createAgent(ctx, n)
 		}
 		if err != nil {
-			return core.AgentsCalled{Effect: e.ID, Failed: true, Output: spawnFailure(err),
+			return core.AgentsCalled{Effect: e.ID, Failed: true, Output: spawnOutput(err),
 				States: map[string]protocol.AgentState{}}
 		}
 		if n.path != "" {
@@ -59,8 +59,12 @@ func (a *actor) spawnAgent(e core.CallAgents, self agent) work {
 	}
 }
 
-// spawnFailure returns the output for an agent that could not start.
-func spawnFailure(err error) string {
+// spawnOutput returns the output of a call that started no agent.
+func spawnOutput(err error) string {
+	var role *roleError
+	if errors.As(err, &role) {
+		return role.text
+	}
 	if taken := new(pathTakenError); errors.As(err, &taken) {
 		return taken.Error()
 	}
@@ -90,11 +94,19 @@ func (a *actor) planAgent(e core.CallAgents, self agent) (*newAgent, error) {
 			"agent depth limit reached: do the task yourself")
 	}
 	now := time.Now()
-	n := &newAgent{settings: a.thread.Settings(), scope: a.scope, ephemeral: a.options.Ephemeral,
+	role, err := a.roleOf(call)
+	if err != nil {
+		return nil, err
+	}
+	settings, err := settingsOf(a.thread.Settings(), role, call, rules)
+	if err != nil {
+		return nil, err
+	}
+	n := &newAgent{settings: settings, scope: a.scope, ephemeral: a.options.Ephemeral,
 		subscribers: slices.Clone(a.subscribers)}
 	n.agent = agent{id: a.engine.parts.NewID(), parent: a.id, root: self.root, depth: self.depth + 1, role: call.Role,
 		turn: e.Root, state: protocol.AgentState{Status: protocol.AgentPending}}
-	n.nickname = nicknameOf(n.id)
+	n.nickname = nickname(n.id, role)
 	if call.ByPath {
 		n.path, n.state = self.path+"/"+call.Name, protocol.AgentState{Status: protocol.AgentRunning}
 		n.mail = &core.PeerMail{Message: protocol.PeerMessage{Author: self.path, Recipient: n.path,
@@ -102,13 +114,8 @@ func (a *actor) planAgent(e core.CallAgents, self agent) (*newAgent, error) {
 	} else {
 		n.task = call.Input
 	}
-	if call.Model != "" {
-		n.settings.Model = call.Model
-	}
-	if call.Effort != "" {
-		n.settings.Effort = &call.Effort
-	}
 	n.meta = a.agentMeta(n.agent, now)
+	applyRole(&n.meta, role, a.thread)
 	if call.Chosen != nil {
 		items, err := a.thread.ItemsFor(call.Chosen)
 		if err != nil {
@@ -222,10 +229,13 @@ var nicknames = []string{"Ada", "Alan", "Barbara", "Blaise", "Charles", "Chien",
 	"Lise", "Lynn", "Maria", "Mary", "Max", "Niels", "Noether", "Otto", "Rosalind", "Sophie", "Tycho", "Vera", "Wu"}
 
 // nicknameOf chooses the name of an agent by its id.
-func nicknameOf(id string) string {
+func nicknameOf(id string) string { return chosenBy(id, nicknames) }
+
+// chosenBy returns one of the names for an id.
+func chosenBy(id string, names []string) string {
 	sum := 0
 	for _, r := range id {
 		sum = (sum*31 + int(r)) % (1 << 20)
 	}
-	return nicknames[sum%len(nicknames)]
+	return names[sum%len(names)]
 }

@@ -32,8 +32,12 @@ func (e *Engine) ThreadResume(to protocol.Caller, p *protocol.ThreadResumeParams
 				return
 			}
 			a.join(to, p)
+			a.followedBy(to)
 		},
-		absent: func(a *actor) { a.closeOnError(to, a.load(to, p, at.Path)) },
+		absent: func(a *actor) {
+			a.closeOnError(to, a.load(to, p, at.Path))
+			a.followedBy(to)
+		},
 	})
 	return err
 }
@@ -75,6 +79,7 @@ func (e *Engine) ThreadUnsubscribe(to protocol.Caller, p *protocol.ThreadUnsubsc
 			status := "notSubscribed"
 			if a.unsubscribe(to.Conn) {
 				status = "unsubscribed"
+				a.leaveAgents(to.Conn)
 			}
 			e.parts.Outbox.Reply(to, protocol.ThreadUnsubscribeResponse{Status: status})
 		},

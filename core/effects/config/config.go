@@ -261,14 +261,6 @@ type Features struct {
 	MultiAgentPaths MultiAgentPaths `key:"multi_agent_v2"`
 }
 
-// Agents bound the agents that models start.
-type Agents struct {
-	// MaxThreads is the largest number of open agents of a thread and of its agents. MaxDepth is that of the ancestors
-	// of an agent.
-	MaxThreads int `key:"max_threads" min:"1" max:"64"`
-	MaxDepth   int `key:"max_depth" min:"0" max:"16"`
-}
-
 // History configures the storage of conversations.
 type History struct {
 	// SaveHistory is false if threads are in memory only.
@@ -344,7 +336,7 @@ func defaults() *Config {
 		MCPToolsPercent:        10,
 		Features: Features{UnifiedExec: true, ShellTool: true, ViewImage: true, ToolSearch: true,
 			MultiAgent: true},
-		Agents:                    Agents{MaxThreads: 6, MaxDepth: 1},
+		Agents:                    defaultAgents(),
 		Skills:                    Skills{IncludeInstructions: true},
 		AllowLoginShell:           true,
 		IncludeEnvironmentContext: true, IncludeEnvironmentContextTime: true,
@@ -512,6 +504,7 @@ func (c *Config) check(d *decoder) {
 	c.checkPrices(d)
 	c.checkFleet(d)
 	c.checkFilters(d)
+	c.checkAgents(d)
 }
 
 func (c *Config) checkProviders(d *decoder) {

@@ -89,7 +89,7 @@ func (d *decoder) fields(to reflect.Value, n *node, path []string) {
 		}
 	}
 	for _, key := range sortedKeys(n.table) {
-		if !known[key] && !isIgnored(below(path, key)) {
+		if !known[key] && !isIgnored(below(path, key)) && !isRole(n.table[key], below(path, key)) {
 			d.unknown(n.table[key], below(path, key))
 		}
 	}

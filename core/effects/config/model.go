@@ -210,10 +210,10 @@ func (c *Config) Capabilities(provider, model string, listed core.ListedModel) c
 		WebSearch: c.webSearch(provider, listed),
 		Limits: core.Limits{NoShell: !c.Features.ShellTool, NoPlan: !or(c.Tools.UpdatePlan.Enabled, true),
 			NoQuestions: !or(c.Tools.UserInput.Enabled, true), NoLogin: !c.AllowLoginShell,
-			Output:     int(min(or(c.ToolOutputTokenLimit, 0), 1<<30)),
-			ToolSearch: c.toolSearch()},
-		Agents: core.AgentRules{Offered: c.Features.MultiAgent || bool(c.Features.MultiAgentPaths),
-			ByPath: bool(c.Features.MultiAgentPaths), MaxOpen: c.Agents.MaxThreads, MaxDepth: c.Agents.MaxDepth},
+			NoAbortedNote: !c.Agents.InterruptMessage,
+			Output:        int(min(or(c.ToolOutputTokenLimit, 0), 1<<30)),
+			ToolSearch:    c.toolSearch()},
+		Agents: c.agentRules(),
 	}
 }
 

@@ -146,6 +146,18 @@ func (c *Config) hasProjectFolder(cwd string) bool {
 	}
 }
 
+// foldersBetween returns the folders from root down to dir, both included.
+func foldersBetween(root, dir string) (folders []string) {
+	for ; ; dir = filepath.Dir(dir) {
+		folders = append(folders, dir)
+		if dir == root || dir == filepath.Dir(dir) {
+			break
+		}
+	}
+	slices.Reverse(folders)
+	return folders
+}
+
 // isProjectFolder reports whether a folder exists, is not empty and is not the home. While a command runs in a sandbox,
 // an empty folder protects the place of a missing one.
 func (c *Config) isProjectFolder(folder string) bool {

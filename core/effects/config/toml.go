@@ -9,6 +9,12 @@ import (
 	"github.com/pelletier/go-toml/v2/unstable"
 )
 
+// ParseTOML returns the values of a document. An error states the line.
+func ParseTOML(text []byte) (map[string]any, error) {
+	values, _, err := decodeTOML("", bytes.TrimPrefix(text, []byte("\xef\xbb\xbf")))
+	return values, err
+}
+
 func decodeTOML(file string, text []byte) (map[string]any, *lines, error) {
 	values := map[string]any{}
 	if err := toml.Unmarshal(text, &values); err != nil {

@@ -11,7 +11,7 @@ import (
 // user's own choice.
 var nullUnlessSet = []string{
 	"approval_policy", "approvals_reviewer", "sandbox_mode", "sandbox_workspace_write", "shell_environment_policy",
-	"tools", "skills", "allow_login_shell", "tool_output_token_limit", "include_environment_context",
+	"tools", "agents", "skills", "allow_login_shell", "tool_output_token_limit", "include_environment_context",
 	"include_environment_context_time", "experimental_thread_store",
 	"notify", "projects", "project_root_markers", "model_prices",
 }

@@ -45,7 +45,7 @@ func read(path string, within []string) (Skill, error) {
 	if err != nil {
 		return Skill{}, err
 	}
-	h, err := parseHead(text)
+	h, _, err := FrontMatter[head](text)
 	if err != nil {
 		return Skill{}, err
 	}
@@ -82,22 +82,23 @@ func check(s protocol.SkillMetadata) error {
 	return nil
 }
 
-func parseHead(text string) (h head, err error) {
+// FrontMatter decodes the YAML between lines of three dashes at the start of a text, and returns the rest of the text.
+func FrontMatter[T any](text string) (head T, body string, err error) {
 	lines := strings.Split(strings.TrimPrefix(text, "\ufeff"), "\n")
 	if strings.TrimSpace(lines[0]) != "---" {
-		return h, errNoHead
+		return head, "", errNoHead
 	}
 	for i, line := range lines[1:] {
 		if strings.TrimSpace(line) == "---" {
-			return h, decodeHead(strings.Join(lines[1:i+1], "\n"), &h)
+			return head, strings.Join(lines[i+2:], "\n"), decodeHead(strings.Join(lines[1:i+1], "\n"), &head)
 		}
 	}
-	return h, errNoHead
+	return head, "", errNoHead
 }
 
 // decodeHead decodes the head. It also accepts a common error in files written by hand: a text with
 // a colon and without quotes, which is not YAML.
-func decodeHead(text string, h *head) error {
+func decodeHead[T any](text string, h *T) error {
 	err := decode([]byte(text), h)
 	if err == nil {
 		return nil
@@ -107,7 +108,7 @@ func decodeHead(text string, h *head) error {
 		m := bare.FindStringSubmatch(line)
 		return m[1] + "'" + strings.ReplaceAll(m[2], "'", "''") + "'"
 	})
-	again := head{}
+	var again T
 	if decode([]byte(quoted), &again) != nil {
 		return err
 	}

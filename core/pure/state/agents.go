@@ -23,8 +23,8 @@ type Agent struct {
 func (s *State) applyAgentCall(payload json.RawMessage) {
 	item := transcript.DecodeItem(payload)
 	call, ok := item.ThreadItemVariant.(*protocol.CollabAgentToolCallItem)
-	if !ok || call.Status != protocol.AgentCallCompleted {
-		return
+	if !ok || call.Status != protocol.AgentCallCompleted || call.SenderThreadID != s.ID {
+		return // a fork has the calls of its origin, and none of its agents
 	}
 	for _, id := range call.ReceiverThreadIDs {
 		switch call.Tool {

@@ -23,6 +23,21 @@ func (s Settings) WithPermissions(p Permissions) Settings {
 	return s
 }
 
+// Narrowed returns the settings with a sandbox that permits no more than a mode and no more than the settings do. It
+// returns false if the mode permits more than the settings, which stay as they are then.
+func (s Settings) Narrowed(mode protocol.SandboxMode) (_ Settings, ok bool) {
+	wanted := mode.Policy()
+	now, then := s.Sandbox.Breadth(), wanted.Breadth()
+	if then >= now {
+		return s, then == now
+	}
+	profile := protocol.ProfileWorkspace
+	if mode == protocol.SandboxReadOnly {
+		profile = protocol.ProfileReadOnly
+	}
+	return s.WithPermissions(Permissions{Sandbox: wanted, Profile: &protocol.ActiveProfile{ID: profile}}), true
+}
+
 // In returns the settings with another working directory, or the same if cwd is nil. The directory takes the place
 // of the former one among the workspace roots.
 func (s Settings) In(cwd *string) Settings {

@@ -45,7 +45,7 @@ func (s *setup) scope(c *config.Config) *engine.Scope {
 			return core.CacheFacts{Ratio: prices.CachedPriceRatio(provider, model), Retention: p.CacheRetention}
 		},
 		Servers: func(cwd string) []mcp.Definition { return definitions(s.config.Latest(c), cwd) },
-		Turns:   turns{s, c},
+		Turns:   turns{s, c}, Role: turns{s, c}.role,
 	}
 	if r := c.Redactor(); r != nil {
 		scope.Redactor = r

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"os"
+	"slices"
 	"time"
 
 	"appserver/core"
@@ -50,6 +51,8 @@ func (t turns) Env(settings core.Settings) (core.TurnEnv, error) {
 	}
 	listed := t.listed(settings)
 	capabilities, leftOut := t.capabilities(settings, listed)
+	rules, roles := t.agentRules(capabilities.Agents)
+	capabilities.Agents = rules
 	date, zone := workspace.Today(time.Now())
 	if !c.IncludeEnvironmentContextTime {
 		date, zone = "", ""
@@ -65,7 +68,7 @@ func (t turns) Env(settings core.Settings) (core.TurnEnv, error) {
 		MaxTurns:   c.History.MaxSize, Enforced: enforced, ConfinesReading: s.confinesReading(enforced),
 		Announces:     len(c.Notify) > 0,
 		NoEnvironment: !c.IncludeEnvironmentContext, CommandRules: c.CommandRules,
-		Environment: c.Environment(), Capabilities: capabilities, Warnings: append(warnings, leftOut...),
+		Environment: c.Environment(), Capabilities: capabilities, Warnings: slices.Concat(warnings, leftOut, roles),
 	}, cmp.Or(c.Permits(settings), s.checkWorkspace(settings.Cwd), settings.CheckPermissions(), c.Ready(settings.Provider))
 }
 
