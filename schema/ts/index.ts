@@ -70,6 +70,13 @@ export interface AgentMessageItem {
   completedAtMs: number | null;
 }
 
+/** AgentState is the state of an agent. */
+export interface AgentState {
+  status: "pendingInit" | "running" | "interrupted" | "completed" | "errored" | "shutdown" | "notFound";
+  /** message is the last message of an agent that has completed, or the error of one that failed, or null. */
+  message: string | null;
+}
+
 /** ApprovalDecision is "accept", "acceptForSession", "decline", "cancel", or {"acceptWithExecpolicyAmendment": {"execpolicy_amendment": [<word of a command>]}}. */
 export type ApprovalDecision =
   | "accept" | "acceptForSession" | "decline" | "cancel"
@@ -417,6 +424,26 @@ export type CodexErrorInfo =
   | { activeTurnNotSteerable: { turnKind: "review" | "compact" } }
   | (string & {})
   | { [key: string]: unknown };
+
+/** CollabAgentToolCallItem is a call by which an agent starts, informs, awaits or closes other agents. */
+export interface CollabAgentToolCallItem {
+  type: "collabAgentToolCall";
+  /** id is the id of the call. */
+  id: string;
+  tool: "spawnAgent" | "sendInput" | "resumeAgent" | "wait" | "closeAgent" | "sendMessage" | "followupTask" | "interruptAgent" | "listAgents";
+  status: "inProgress" | "completed" | "failed" | "interrupted";
+  /** senderThreadId is the thread of the agent that calls, and receiverThreadIds are those of the others. The receiver of a spawn is known once it has started. */
+  senderThreadId: string;
+  receiverThreadIds: Array<string>;
+  /** prompt is the text for the receiver, or null. model and reasoningEffort are those of an agent that is started. */
+  prompt: string | null;
+  model: string | null;
+  reasoningEffort: string | null;
+  /** agentsStates has the state of each receiver by the id of its thread, as far as it is known. */
+  agentsStates: { [key: string]: AgentState };
+  startedAtMs: number | null;
+  completedAtMs: number | null;
+}
 
 /** CollaborationMode is the mode of a thread's turns, plan or default, with settings that override those beside it. */
 export interface CollaborationMode {
@@ -928,6 +955,8 @@ export interface ContextItem {
   itemId: string | null;
   callId: string | null;
   toolName: string | null;
+  /** agentThreadId is the thread of the agent whose result the item is. It is absent otherwise. */
+  agentThreadId?: string;
 }
 
 /** ContextItemChange is the effect of an edit on an item. */
@@ -3412,6 +3441,21 @@ export interface StoredModeSettings {
   developer_instructions: string | null;
 }
 
+/** SubAgentActivityItem reports that an agent has started, got a message, was interrupted or has completed a turn. */
+export interface SubAgentActivityItem {
+  type: "subAgentActivity";
+  id: string;
+  kind: "started" | "interacted" | "interrupted" | "completed";
+  agentThreadId: string;
+  /** agentPath is the place in the tree of agents, such as /root/tests. */
+  agentPath: string;
+  /** model and reasoningEffort are those of an agent that has started, and null otherwise. */
+  model: string | null;
+  reasoningEffort: string | null;
+  startedAtMs: number | null;
+  completedAtMs: number | null;
+}
+
 /** SuggestionReason is the reason for which requests can do without items. */
 export type SuggestionReason = "supersededRead" | "staleRead" | "duplicateOutput" | "failedAttempt" | "repeatedCommand" | "uncitedOutput" | "oldOutput" | "describedImage" | "oldReasoning";
 
@@ -3872,7 +3916,7 @@ export interface ThreadInjectItemsParams {
 export type ThreadInjectItemsResponse = Record<string, never>;
 
 /** ThreadItem is one entry of a conversation as a user interface shows it, with a tag: {"type": "plan", ...}. The members startedAtMs and completedAtMs are in Unix milliseconds, or null if unknown. */
-export type ThreadItem = UserMessageItem | AgentMessageItem | PlanItem | ReasoningItem | CommandExecutionItem | FileChangeItem | McpToolCallItem | ImageViewItem | WebSearchItem | DynamicToolCallItem | ContextCompactionItem | EnteredReviewModeItem | ExitedReviewModeItem;
+export type ThreadItem = UserMessageItem | AgentMessageItem | PlanItem | ReasoningItem | CommandExecutionItem | FileChangeItem | McpToolCallItem | ImageViewItem | WebSearchItem | DynamicToolCallItem | CollabAgentToolCallItem | SubAgentActivityItem | ContextCompactionItem | EnteredReviewModeItem | ExitedReviewModeItem;
 
 /** ThreadItemCursor is a cursor of a page, or {"type": "item", "itemId": ID}. The page then begins after this item. */
 export type ThreadItemCursor =

@@ -15,7 +15,8 @@ type message struct{ role, text string }
 
 // surroundings begin the messages in the user's role that the user did not write.
 var surroundings = []string{"<environment_context>", "<user_instructions>", "# AGENTS.md instructions",
-	"<turn_aborted>", "<skill>", protocol.PluginsTag, protocol.ToolDefinitionTag, protocol.ReminderHead}
+	"<turn_aborted>", "<skill>", protocol.PluginsTag, protocol.ToolDefinitionTag, protocol.ReminderHead,
+	protocol.AgentNoticeTag}
 
 // spoken reports whether the user or the assistant wrote the message.
 func (m message) spoken() bool {

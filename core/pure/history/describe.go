@@ -18,7 +18,9 @@ type description struct {
 	preview, longPreview, printed string
 	// id names the item, tool the tool of a call. itemID is the id of the thread item that shows it.
 	id, tool, itemID string
-	bytes            int64
+	// agent is the thread of the agent whose result the item is, or "".
+	agent string
+	bytes int64
 	// images is set if the item has images, whose cost is a guess.
 	images bool
 	// tokens are counted for the model History.pricedFor, before its scale.
@@ -69,6 +71,9 @@ func (h *History) newDescription(place int) (about *description, text string) {
 		preview: lines.Short, longPreview: lines.Long, printed: lines.Printed,
 		id: c.ID(), tool: toolName(item), itemID: shownID(item),
 		bytes: int64(len(sent.text)), tokens: LatinTokens(sent.frameTokens()),
+	}
+	if notice, ok := agentNotice(item); ok && !typed {
+		about.agent = notice.ThreadID
 	}
 	if c.price > 0 && c.native {
 		about.preview, about.longPreview = "[encrypted compaction]", ""
@@ -131,6 +136,9 @@ func (h *History) linesOf(c *Item, item protocol.ResponseItem, text string) Line
 	subject := ""
 	if c.role == output && c.pair != None {
 		subject = h.describe(int(c.pair)).printed
+	}
+	if notice, ok := agentNotice(item); ok {
+		subject = h.agentName(notice.ThreadID)
 	}
 	return h.options.Preview(item, subject)
 }
@@ -200,6 +208,8 @@ func (c *Item) messageCategory(m *protocol.Message, typed bool) protocol.Context
 		return protocol.CategoryUserInstructions
 	case begins(AbortedTag, ShellTag):
 		return protocol.CategoryOther
+	case begins(protocol.AgentNoticeTag):
+		return protocol.CategoryToolOutput
 	}
 	return protocol.CategoryUserMessage
 }
