@@ -8,6 +8,7 @@ import { Markdown } from "../lib/markdown.tsx";
 import { Icon, type IconName } from "../lib/icons.tsx";
 import { duration, firstLine, plural, relative, visible } from "../lib/format.ts";
 import { waits } from "../store/questions.ts";
+import { lazy } from "../lib/lazy.tsx";
 import { scriptOf } from "../lib/shell.ts";
 import { FollowedOutput } from "../lib/follow.tsx";
 import { openPath } from "../lib/openpath.ts";
@@ -20,6 +21,9 @@ import type {
 	CommandExecutionItem, DynamicToolCallItem, FileChangeItem, McpToolCallItem, ReasoningItem, ThreadItem,
 	UserInput,
 } from "../wire/types.ts";
+
+const AgentCall = lazy(() => import("./agentcall.tsx").then((m) => m.AgentCall));
+const AgentActivity = lazy(() => import("./agentcall.tsx").then((m) => m.AgentActivity));
 
 interface Props {
 	entry: Entry;
@@ -71,6 +75,10 @@ function Content(p: Props) {
 		case "mcpToolCall":
 		case "dynamicToolCall":
 			return <ToolCall item={item} head={head} />;
+		case "collabAgentToolCall":
+			return <AgentCall item={item} store={store} head={head} />;
+		case "subAgentActivity":
+			return <AgentActivity item={item} />;
 		case "webSearch":
 			return <Line icon="search" head={head}>Web search: {visible(item.query)}</Line>;
 		case "imageView":
