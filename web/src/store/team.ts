@@ -5,6 +5,7 @@ import { Delay } from "../lib/delay.ts";
 import type { ServerNotification, Thread, ThreadItem, Turn } from "../wire/types.ts";
 import { agents, readAgents, teamOf } from "./agents.ts";
 import { PriceTable, type Money } from "./money.ts";
+import { inbox } from "./questions.ts";
 import type { ThreadStore } from "./thread.ts";
 
 /** Phase is what an agent does, or what became of it. */
@@ -62,6 +63,7 @@ export class Team {
 
 	/** phaseOf returns what an agent does, or null if that is not known. */
 	phaseOf(id: string): Phase | null {
+		if (inbox.value.some((r) => r.threadId === id)) return "asks";
 		const status = this.members.value.find((t) => t.id === id)?.status;
 		if (status?.type === "active") {
 			return status.activeFlags.length > 0 ? "asks" : this.waiting.value.has(id) ? "waits" : "runs";

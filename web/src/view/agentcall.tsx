@@ -60,11 +60,12 @@ export function AgentCall({ item, store, head }: CallProps) {
 				<Icon name={icons[item.tool] ?? "spark"} />
 				<span class="line-text">{what} <b>{ids.map(nameOf).join(", ")}</b></span>
 				{item.status === "failed" && <span class="outcome failed">failed</span>}
+				{ids.length === 1 && <Agent id={ids[0]!} phase={phaseOf(team, item, ids[0]!)} />}
 				{head}
 			</div>
 			{item.status === "failed" && <Failure item={item} store={store} />}
 			{item.prompt && <Text title={item.tool === "spawnAgent" ? "Task" : "Message"} text={item.prompt} />}
-			{ids.map((id) => <Receiver key={id} id={id} item={item} team={team} />)}
+			{ids.map((id) => <Receiver key={id} id={id} item={item} team={team} line={ids.length > 1} />)}
 		</div>
 	);
 }
@@ -81,19 +82,30 @@ const phases: Partial<Record<string, Phase>> = {
 	pendingInit: "starts", running: "runs", interrupted: "interrupted", completed: "done", errored: "failed", shutdown: "closed",
 };
 
-/** Receiver is an agent of a call: its state now, its result, and the way to its thread. */
-function Receiver({ id, item, team }: { id: string; item: Call; team: Team }) {
-	const told = item.agentsStates[id];
-	const phase = team.phaseOf(id) ?? phases[told?.status ?? ""] ?? null;
-	const ended = phase !== null && ["done", "failed", "closed", "interrupted"].includes(phase);
-	const message = item.tool === "wait" ? told?.message ?? "" : item.tool === "spawnAgent" && ended ? team.messageOf(id) : "";
+function phaseOf(team: Team, item: Call, id: string): Phase | null {
+	return team.phaseOf(id) ?? phases[item.agentsStates[id]?.status ?? ""] ?? null;
+}
+
+/** Agent has the state of an agent now, and the way to its thread. */
+function Agent({ id, phase }: { id: string; phase: Phase | null }) {
+	const known = agents.value.some((t) => t.id === id);
 	return (
 		<>
-			<div class="agent-line">
-				<span class="line-text">{nameOf(id)}</span>
-				{phase && <PhaseView phase={phase} />}
-				<a class="agent-open" href={`#/thread/${id}`} aria-label={`Open the thread of ${nameOf(id)}`}>Open</a>
-			</div>
+			{phase && <PhaseView phase={phase} />}
+			{known && <a class="agent-open" href={`#/thread/${id}`} aria-label={`Open the thread of ${nameOf(id)}`}>Open</a>}
+		</>
+	);
+}
+
+/** Receiver is an agent of a call, with its result. */
+function Receiver({ id, item, team, line }: { id: string; item: Call; team: Team; line: boolean }) {
+	const phase = phaseOf(team, item, id);
+	const ended = phase !== null && ["done", "failed", "closed", "interrupted"].includes(phase);
+	const message = item.tool === "wait" ? item.agentsStates[id]?.message ?? ""
+		: item.tool === "spawnAgent" && ended ? team.messageOf(id) : "";
+	return (
+		<>
+			{line && <div class="agent-line"><span class="line-text">{nameOf(id)}</span><Agent id={id} phase={phase} /></div>}
 			{message && <Text title={phase === "failed" ? "Error" : "Result"} text={message} markdown />}
 		</>
 	);
@@ -102,7 +114,7 @@ function Receiver({ id, item, team }: { id: string; item: Call; team: Team }) {
 function Text({ title, text, markdown }: { title: string; text: string; markdown?: boolean }) {
 	const [blocks] = useState(() => new Blocks());
 	return (
-		<Fold icon={markdown ? "check" : "list"} title={<span class="ellipsis">{title}: {firstLine(visible(text), 160)}</span>}>
+		<Fold icon={markdown ? "check" : "list"} title={<span class="ellipsis">{title}: {firstLine(visible(text).replaceAll("**", ""), 160)}</span>}>
 			{markdown ? <Markdown text={text} blocks={blocks} /> : <p class="pre">{visible(text)}</p>}
 		</Fold>
 	);
