@@ -25,6 +25,9 @@ func (a *actor) adoptAgents() {
 			a.engine.spawn(func() { a.engine.settleAgent(open.ID) })
 		}
 	}
+	for _, conn := range a.subscribers {
+		a.followAgents(conn)
+	}
 }
 
 // settleAgent finds out what became of an agent whose process has ended. A turn that waits for an answer continues.

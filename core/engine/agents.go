@@ -217,10 +217,12 @@ func (e *Engine) followAgents(parent string) {
 func (a *actor) followAgents(conn uint64) {
 	for _, id := range a.engine.team.children(a.id) {
 		a.engine.inThread(id, func(child *actor) {
-			if child.thread != nil {
-				child.subscribe(conn)
-				child.followAgents(conn)
+			if child.thread == nil || child.subscribed(conn) {
+				return
 			}
+			child.subscribe(conn)
+			child.step(core.Follow{Conn: conn})
+			child.followAgents(conn)
 		})
 	}
 }

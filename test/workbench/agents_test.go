@@ -115,6 +115,7 @@ func TestAgentsHaveThreadsWithALinkToTheirParent(t *testing.T) {
 	}
 	w.click(".agent-chip")
 	w.seeText(".message.user", "Count the files.")
+	w.seeText(".message.user .who", "Task")
 	w.accessible("an agent")
 	w.shot("team-agent")
 	back()
@@ -165,6 +166,7 @@ func TestTeamFitsNarrowPages(t *testing.T) {
 	w, _ := team(t)
 	w.seeText(".agent-call .phase", "asks you")
 	w.seeText(".question-asker", "Tidy up")
+	w.seeText(".team-sum", "Together ")
 	w.size(300, 900, 1)
 	w.await(`document.documentElement.scrollWidth <= innerWidth`)
 	w.await(`[...document.querySelectorAll(".agent-call, .question, .team")].every((e) => e.getBoundingClientRect().right <= innerWidth)`)
@@ -174,5 +176,29 @@ func TestTeamFitsNarrowPages(t *testing.T) {
 	w.theme("dark")
 	w.shot("team-dark")
 	w.accessible("team, dark")
+	w.requireNoProblems()
+}
+
+// TestManyAgentsAreShownOnDemand starts ten agents. The row shows the newest, and all of them after a click.
+func TestManyAgentsAreShownOnDemand(t *testing.T) {
+	sample.Long(t)
+	home := t.TempDir()
+	var calls []any
+	for i := range 10 {
+		calls = append(calls, scripted("spawn_agent", object{"message": fmt.Sprintf("Part %d.", i+1)}))
+	}
+	script := object{"steps": []any{object{"match": "Share it", "toolCalls": calls},
+		object{"match": "Share it", "text": "Ten agents work on it."}}}
+	w := serve(t, home, "-c", "model_providers.offline.script="+writeScript(t, home, script), "-c", "agents.max_threads=12").
+		open(t)
+	w.start(t.TempDir())
+	w.send("Share it among ten.")
+	w.await(`document.querySelectorAll(".agent-chip .dot-calm").length === 8`)
+	w.clickIn(".team button", "Show all 10 agents")
+	w.await(`document.querySelectorAll(".agent-chip").length === 10 && !document.querySelector(".team button")`)
+	w.clickIn(".thread-team", "10 agents")
+	w.await(`document.querySelectorAll(".thread-row[style]").length === 0`)
+	w.shot("team-many")
+	w.accessible("many agents")
 	w.requireNoProblems()
 }

@@ -48,7 +48,6 @@
 //   - plan.go selects the items of an operation. preview.go and copy.go try operations.
 //   - retain.go has the items that a trim keeps, savings.go the tokens that edits saved.
 //   - sent.go, prompt.go, encrypted.go and notice.go decide what the next request has.
-//   - agentresult.go reads results of agents.
 //   - content.go, describe.go, price.go and usage.go count its cost, tokens.go by script. scale.go and
 //     calibrate.go scale counts to the reports of providers.
 //   - view.go, readitem.go, reasons.go, notification.go and removed.go have what clients see.

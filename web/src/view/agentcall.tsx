@@ -13,6 +13,7 @@ import { Blocks } from "../lib/blocks.ts";
 import { Markdown } from "../lib/markdown.tsx";
 import { Fold } from "./fold.tsx";
 import { PhaseView } from "./team.tsx";
+import { lineOf } from "../wire/contextwords.ts";
 import type { ThreadItem } from "../wire/types.ts";
 
 type Call = Extract<ThreadItem, { type: "collabAgentToolCall" }>;
@@ -73,7 +74,7 @@ export function AgentCall({ item, store, head }: CallProps) {
 /** Failure is the output of a call that did not do what it was for. */
 function Failure({ item, store }: { item: Call; store: ThreadStore }) {
 	const output = store.context.items.value.find((i) => i.callId === item.id && i.category === "toolOutput");
-	const text = output?.preview.split(" → ").at(-1) ?? "";
+	const text = output ? lineOf(output).split(" → ").at(-1)! : "";
 	return text === "" || item.tool === "wait" ? null : <p class="error-text agent-failure">{visible(text)}</p>;
 }
 
@@ -86,13 +87,17 @@ function phaseOf(team: Team, item: Call, id: string): Phase | null {
 	return team.phaseOf(id) ?? phases[item.agentsStates[id]?.status ?? ""] ?? null;
 }
 
+const OpenAgent = ({ id }: { id: string }) => (
+	<a class="agent-open" href={`#/thread/${id}`} aria-label={`Open the thread of ${nameOf(id)}`}>Open</a>
+);
+
 /** Agent has the state of an agent now, and the way to its thread. */
 function Agent({ id, phase }: { id: string; phase: Phase | null }) {
 	const known = agents.value.some((t) => t.id === id);
 	return (
 		<>
 			{phase && <PhaseView phase={phase} />}
-			{known && <a class="agent-open" href={`#/thread/${id}`} aria-label={`Open the thread of ${nameOf(id)}`}>Open</a>}
+			{known && <OpenAgent id={id} />}
 		</>
 	);
 }
@@ -130,8 +135,7 @@ export function AgentActivity({ item }: { item: Activity }) {
 	return (
 		<div class="line"><Icon name="spark" />
 			<span class="line-text">{activityWords[item.kind]} <b>{known ? nameOf(item.agentThreadId) : visible(item.agentPath)}</b></span>
-			<a class="agent-open" href={`#/thread/${item.agentThreadId}`}
-				aria-label={`Open the thread of ${visible(item.agentPath)}`}>Open</a>
+			<OpenAgent id={item.agentThreadId} />
 		</div>
 	);
 }

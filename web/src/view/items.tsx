@@ -1,6 +1,7 @@
 // The items of a turn.
 
 import type { ComponentChildren } from "preact";
+import { messageText } from "../store/items.ts";
 import type { Entry } from "../store/timeline.ts";
 import type { ThreadStore } from "../store/thread.ts";
 import { longOutput, shortOutput, terminal } from "../lib/ansi.tsx";
@@ -19,7 +20,7 @@ import { Facts } from "./itemfacts.tsx";
 import { showPanel } from "../store/panels.ts";
 import type {
 	CommandExecutionItem, DynamicToolCallItem, FileChangeItem, McpToolCallItem, ReasoningItem, ThreadItem,
-	UserInput,
+	UserInput, UserMessageItem,
 } from "../wire/types.ts";
 
 const AgentCall = lazy(() => import("./agentcall.tsx").then((m) => m.AgentCall));
@@ -57,7 +58,7 @@ function Content(p: Props) {
 	const head = <Facts {...p} />;
 	switch (item.type) {
 		case "userMessage":
-			return <Message who="You" icon="user" class="user" head={head}><UserContent content={item.content} /></Message>;
+			return <Message who={isTask(p.store, item) ? "Task" : "You"} icon="user" class="user" head={head}><UserContent content={item.content} /></Message>;
 		case "agentMessage":
 			return <Message who="Agent" icon="spark" class="agent" head={head}>
 				<Markdown text={item.text} blocks={entry.blocks} />
@@ -93,6 +94,12 @@ function Content(p: Props) {
 		default:
 			return <Line icon="more">Unknown item: {(item as { type: string }).type}</Line>;
 	}
+}
+
+/** isTask reports whether a message is the task that the parent of an agent gave it. */
+function isTask(store: ThreadStore, item: UserMessageItem): boolean {
+	const thread = store.settings.thread.value;
+	return !!thread?.parentThreadId && messageText(item) === thread.preview;
 }
 
 function ShowFindings() {

@@ -73,8 +73,8 @@ function Members({ team, store, members }: { team: Team; store: ThreadStore; mem
 			{shown.length < members.length && (
 				<button type="button" class="small" onClick={() => setAll(true)}>Show all {plural(members.length, "agent")}</button>
 			)}
-			<p class="team-sum" title="This thread and its agents, all requests">
-				Together <b><Amount spent={sum} /></b></p>
+			{sum.tokens > 0 && <p class="team-sum" title="This thread and its agents, all requests">
+				Together <b><Amount spent={sum} /></b></p>}
 		</div>
 	);
 }
