@@ -76,7 +76,7 @@ func TestTeamIsShownWhileItWorks(t *testing.T) {
 	w.requireNoProblems()
 }
 
-// TestAgentsAreInformedAwaitedAndClosed shows the calls of the second turn, also after a reload, and a call that failed.
+// TestAgentsAreInformedAwaitedAndClosed shows the calls of the second turn, also after a reload. One of them failed.
 func TestAgentsAreInformedAwaitedAndClosed(t *testing.T) {
 	sample.Long(t)
 	w, _ := team(t)

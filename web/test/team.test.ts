@@ -7,28 +7,31 @@ import { equal, test } from "./check.ts";
 import { pass, settle } from "./environment.ts";
 import { entry, notification, openThread, page, serve } from "./server.ts";
 
-const agent = (id: string, of = "t", status: object = { type: "idle" }) =>
-	({ id, name: null, preview: id, parentThreadId: of, agentNickname: id.toUpperCase(), createdAt: 1, status }) as unknown as Thread;
+const agent = (id: string, of = "t", status: object = { type: "idle" }) => ({
+	id, name: null, preview: id, parentThreadId: of, agentNickname: id.toUpperCase(), createdAt: 1, status,
+}) as unknown as Thread;
 
-const about = (threadId: string, method: string, params: object): ServerNotification => notification(method, { threadId, ...params });
+const about = (threadId: string, method: string, params: object): ServerNotification =>
+	notification(method, { threadId, ...params });
 
 const turn = (status: string, text = "", error: object | null = null) =>
 	({ id: "1", status, error, items: text ? [{ type: "agentMessage", id: "m", text }] : [] });
 
-const call = (tool: string, id: string, change: object = {}) => ({ type: "collabAgentToolCall", id: `${tool} ${id}`, tool,
-	status: "completed", receiverThreadIds: [id], agentsStates: {}, ...change });
+const call = (tool: string, id: string, change: object = {}) => ({
+	type: "collabAgentToolCall", id: `${tool} ${id}`, tool, status: "completed", receiverThreadIds: [id], agentsStates: {}, ...change });
 
 test("a team has the agents of a thread, with the ends of their last turns, which notifications replace", async () => {
 	agents.value = [];
 	const server = serve().on("thread/list", () => ({ data: [agent("a"), agent("b"), agent("c", "b")], nextCursor: null }))
 		.on("thread/turns/list", ({ threadId }: { threadId: string }) =>
-			({ data: [threadId === "b" ? turn("failed", "", { message: "no key" }) : turn("completed", `${threadId} is done`)] }));
+			({ data: [threadId === "b" ? turn("failed", "", { message: "no key" }) : turn("completed", `${threadId} did it`)] }));
 	const store = await openThread(server);
 	const team = store.part(Team);
 	await team.read();
 	equal(server.of("thread/list")[0]!["ancestorThreadId"], "t");
 	equal(team.members.value.map((t) => t.id).join(), "a,b,c");
-	equal(["a", "b", "c"].map((id) => `${team.phaseOf(id)} ${team.messageOf(id)}`).join(), "done a is done,failed no key,done c is done");
+	equal(["a", "b", "c"].map((id) => `${team.phaseOf(id)} ${team.messageOf(id)}`).join(),
+		"done a did it,failed no key,done c did it");
 
 	const tell = (n: ServerNotification) => {
 		agentsNotified(n, server.caller, () => true);
@@ -67,7 +70,7 @@ test("the spent tokens and money of a thread and its agents are added, unless a 
 		data: [{ provider: "p", model: "m", cost, turnId: "1" }] });
 	const server = serve().on("thread/list", () => ({ data: [agent("a")], nextCursor: null }))
 		.on("thread/turns/list", () => ({ data: [] }))
-		.on("thread/usage/list", ({ threadId }: { threadId: string }) => (threadId === "a" ? usage(100, 1e6) : usage(50, 5e5)))
+		.on("thread/usage/list", (p: { threadId: string }) => (p.threadId === "a" ? usage(100, 1e6) : usage(50, 5e5)))
 		.on("model/list", () => ({ data: [{ model: "m", prices: { input: 2, currency: "USD" } }] }));
 	const store = await openThread(server);
 	const team = store.part(Team);

@@ -73,7 +73,8 @@ test("agents are below their parent, before forks, if one works, is open, or the
 	equal(shown(threads, [], { agents, current: "c" }), "[app 3] a -(3) -b --c -d -f z");
 	equal(shown(threads, [], { agents, current: "a", open: new Map([["a", false]]) }), "[app 3] a -(3) -f z");
 	equal(shown(threads, [], { agents: [...agents, agent("e", "z", {})] }), "[app 3] a -(3) -f z -(1) -e");
-	equal(shown([thread("a", idle)], [], { agents: [agent("a", "b"), agent("b", "a")], current: "a" }), "[app 1] a -(1) -b");
+	const circle = [agent("a", "b"), agent("b", "a")];
+	equal(shown([thread("a", idle)], [], { agents: circle, current: "a" }), "[app 1] a -(1) -b");
 });
 
 test("an agent is named by its name and task, and found behind its parent", () => {

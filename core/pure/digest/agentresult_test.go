@@ -20,7 +20,8 @@ func TestTheResultOfAnAgentIsOneLine(t *testing.T) {
 		{`"interrupted"`, "Ada", "Result of Ada: interrupted"},
 		{`"shutdown"`, "Ada", "Result of Ada: closed"},
 	} {
-		text := protocol.AgentNoticeTag + "\n" + `{"agent_path":"agent-1","status":` + tt.status + "}\n" + protocol.AgentNoticeEnd
+		text := protocol.AgentNoticeTag + "\n" + `{"agent_path":"agent-1","status":` + tt.status + "}\n" +
+			protocol.AgentNoticeEnd
 		line, ok := digest.AgentResult(protocol.ResponseItem{ResponseItemVariant: history.UserMessage(text)}, tt.name)
 		require.True(t, ok)
 		require.Equal(t, tt.want, line)
@@ -28,7 +29,8 @@ func TestTheResultOfAnAgentIsOneLine(t *testing.T) {
 }
 
 func TestOtherMessagesAreNoResultsOfAgents(t *testing.T) {
-	for _, text := range []string{"", "hello", protocol.AgentNoticeTag, protocol.AgentNoticeTag + "\n{\n" + protocol.AgentNoticeEnd,
+	for _, text := range []string{"", "hello", protocol.AgentNoticeTag,
+		protocol.AgentNoticeTag + "\n{\n" + protocol.AgentNoticeEnd,
 		protocol.AgentNoticeTag + "\n{\"status\":\"running\"}\n" + protocol.AgentNoticeEnd} {
 		_, ok := digest.AgentResult(protocol.ResponseItem{ResponseItemVariant: history.UserMessage(text)}, "Ada")
 		require.False(t, ok, text)

@@ -12,7 +12,8 @@ import (
 const agentID = "0198a000-0000-7000-8000-0000000000aa"
 
 func agentNotice(status string) string {
-	return protocol.AgentNoticeTag + "\n" + `{"agent_path":"` + agentID + `","status":` + status + "}\n" + protocol.AgentNoticeEnd
+	return protocol.AgentNoticeTag + "\n" + `{"agent_path":"` + agentID + `","status":` + status + "}\n" +
+		protocol.AgentNoticeEnd
 }
 
 // withNotice returns a history in which an agent was started, and its result came.

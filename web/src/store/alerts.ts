@@ -93,7 +93,8 @@ function ended(t: Thread): void {
 /** alert shows a notification, unless the user looks at the page. A click on it opens the thread. */
 function alert(threadId: string, text: string): void {
 	if (!wanted.peek() || !allowed() || document.hasFocus()) return;
-	const shown = new Notification(text, { body: visible(pathOf(threadId, app.allThreads())).slice(0, maxTitle), tag: `appserver.${threadId}` });
+	const body = visible(pathOf(threadId, app.allThreads())).slice(0, maxTitle);
+	const shown = new Notification(text, { body, tag: `appserver.${threadId}` });
 	shown.onclick = () => {
 		window.focus();
 		app.show(threadId);

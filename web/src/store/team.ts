@@ -178,7 +178,7 @@ export class Team {
 	}
 }
 
-/** sumOf adds what threads have spent. The money is null if that of one of them is not known, or in another currency. */
+/** sumOf adds what threads have spent. The money is null if that of one is not known, or in another currency. */
 export function sumOf(all: readonly Spent[]): Spent {
 	const paid = all.filter((s) => s.tokens > 0);
 	const currencies = new Set(paid.map((s) => s.money?.currency));

@@ -76,7 +76,9 @@ function teamRows(thread: Thread, depth: number, { agents, current, open }: Team
 	const team = teamOf(thread.id, agents);
 	if (team.length === 0) return [];
 	const isOpen = open.get(thread.id) ?? [thread, ...team].some((t) => t.id === current || (t !== thread && isActive(t)));
-	const head: ThreadListRow = { key: `t:${thread.id}`, kind: "team", of: thread.id, agents: team, depth: depth + 1, open: isOpen };
+	const head: ThreadListRow = {
+		key: `t:${thread.id}`, kind: "team", of: thread.id, agents: team, depth: depth + 1, open: isOpen,
+	};
 	return isOpen ? [head, ...agentRows(thread.id, depth + 1, agents)] : [head];
 }
 

@@ -29,7 +29,9 @@ const words: Record<Call["tool"], readonly [string, string, string]> = {
 	listAgents: ["Listing the agents", "Listed the agents", "The agents were not listed"],
 };
 
-const icons: Partial<Record<Call["tool"], IconName>> = { wait: "eye", closeAgent: "x", sendInput: "send", sendMessage: "send" };
+const icons: Partial<Record<Call["tool"], IconName>> = {
+	wait: "eye", closeAgent: "x", sendInput: "send", sendMessage: "send",
+};
 
 /** nameOf returns the name of an agent, and its role behind it. */
 function nameOf(id: string): string {
@@ -118,8 +120,9 @@ function Receiver({ id, item, team, line }: { id: string; item: Call; team: Team
 
 function Text({ title, text, markdown }: { title: string; text: string; markdown?: boolean }) {
 	const [blocks] = useState(() => new Blocks());
+	const first = firstLine(visible(text).replaceAll("**", ""), 160);
 	return (
-		<Fold icon={markdown ? "check" : "list"} title={<span class="ellipsis">{title}: {firstLine(visible(text).replaceAll("**", ""), 160)}</span>}>
+		<Fold icon={markdown ? "check" : "list"} title={<span class="ellipsis">{title}: {first}</span>}>
 			{markdown ? <Markdown text={text} blocks={blocks} /> : <p class="pre">{visible(text)}</p>}
 		</Fold>
 	);
@@ -132,9 +135,10 @@ const activityWords: Record<Activity["kind"], string> = {
 /** AgentActivity is one line about an agent. */
 export function AgentActivity({ item }: { item: Activity }) {
 	const known = agents.value.some((t) => t.id === item.agentThreadId);
+	const name = known ? nameOf(item.agentThreadId) : visible(item.agentPath);
 	return (
 		<div class="line"><Icon name="spark" />
-			<span class="line-text">{activityWords[item.kind]} <b>{known ? nameOf(item.agentThreadId) : visible(item.agentPath)}</b></span>
+			<span class="line-text">{activityWords[item.kind]} <b>{name}</b></span>
 			<OpenAgent id={item.agentThreadId} />
 		</div>
 	);

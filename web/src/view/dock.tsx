@@ -15,11 +15,12 @@ import type { McpServerElicitationRequestParams, ToolRequestUserInputParams } fr
 /** Dock has a card for each open question of a thread. */
 export function Dock({ store }: { store: ThreadStore }) {
 	const team = store.part(Team);
-	const open = questions.value.filter((q) => q.threadId === store.id || q.threadId === "" || isInTeam(q.threadId, store.id));
+	const isOwn = (q: Question) => q.threadId === store.id || q.threadId === "";
+	const open = questions.value.filter((q) => isOwn(q) || isInTeam(q.threadId, store.id));
 	if (open.length === 0) return null;
 	return (
 		<section class="dock" aria-label="Questions">
-			{open.map((q) => <Card key={String(q.id)} q={q} store={q.threadId === store.id || q.threadId === "" ? store
+			{open.map((q) => <Card key={String(q.id)} q={q} store={isOwn(q) ? store
 				: team.storeOf(q.threadId, () => new ThreadStore(q.threadId, app.connection.value!))} here={store.id} />)}
 		</section>
 	);

@@ -58,7 +58,9 @@ function Content(p: Props) {
 	const head = <Facts {...p} />;
 	switch (item.type) {
 		case "userMessage":
-			return <Message who={isTask(p.store, item) ? "Task" : "You"} icon="user" class="user" head={head}><UserContent content={item.content} /></Message>;
+			return <Message who={isTask(p.store, item) ? "Task" : "You"} icon="user" class="user" head={head}>
+				<UserContent content={item.content} />
+			</Message>;
 		case "agentMessage":
 			return <Message who="Agent" icon="spark" class="agent" head={head}>
 				<Markdown text={item.text} blocks={entry.blocks} />

@@ -20,7 +20,8 @@ export function Threads() {
 		{ agents: agents.value, current: app.current.value?.id ?? null, open: openTeams.value });
 	const onKeyDown = (e: KeyboardEvent) => {
 		if (e.key !== "ArrowDown" && e.key !== "ArrowUp") return;
-		const links = [...(e.currentTarget as HTMLElement).querySelectorAll<HTMLElement>("a.thread, .thread-project, .thread-team")];
+		const list = e.currentTarget as HTMLElement;
+		const links = [...list.querySelectorAll<HTMLElement>("a.thread, .thread-project, .thread-team")];
 		const next = links[links.indexOf(document.activeElement as HTMLElement) + (e.key === "ArrowDown" ? 1 : -1)];
 		next?.focus();
 		if (next) e.preventDefault();
@@ -99,7 +100,8 @@ function TeamHead({ row }: { row: Row<"team"> }) {
 	);
 }
 
-const DotView = ({ dot }: { dot: Dot }) => <span class={`dot dot-${dot.name}`}><i aria-hidden="true" />{dot.label}</span>;
+const DotView = ({ dot }: { dot: Dot }) =>
+	<span class={`dot dot-${dot.name}`}><i aria-hidden="true" />{dot.label}</span>;
 
 function ThreadRow({ row }: { row: Row<"thread"> }) {
 	const { thread } = row;

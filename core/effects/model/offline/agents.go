@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/tidwall/gjson"
-
 	"appserver/core"
 	"appserver/protocol"
 )
@@ -24,9 +22,12 @@ func withAgents(arguments string, p *core.Prompt) string {
 		if !ok {
 			continue
 		}
-		if id := gjson.Get(output.Output.String(), "agent_id").Str; id != "" {
+		var agent struct {
+			ID string `json:"agent_id"`
+		}
+		if protocol.Unmarshal([]byte(output.Output.String()), &agent) == nil && agent.ID != "" {
 			started++
-			arguments = strings.ReplaceAll(arguments, fmt.Sprintf(agentMark, started), id)
+			arguments = strings.ReplaceAll(arguments, fmt.Sprintf(agentMark, started), agent.ID)
 		}
 	}
 	return arguments
