@@ -24,14 +24,14 @@ test("a team has the agents of a thread, with the ends of their last turns, whic
 	agents.value = [];
 	const server = serve().on("thread/list", () => ({ data: [agent("a"), agent("b"), agent("c", "b")], nextCursor: null }))
 		.on("thread/turns/list", ({ threadId }: { threadId: string }) =>
-			({ data: [threadId === "b" ? turn("failed", "", { message: "no key" }) : turn("completed", `${threadId} did it`)] }));
+			({ data: [threadId === "b" ? turn("failed", "", { message: "no key" }) : turn("completed", `${threadId} did`)] }));
 	const store = await openThread(server);
 	const team = store.part(Team);
 	await team.read();
 	equal(server.of("thread/list")[0]!["ancestorThreadId"], "t");
 	equal(team.members.value.map((t) => t.id).join(), "a,b,c");
 	equal(["a", "b", "c"].map((id) => `${team.phaseOf(id)} ${team.messageOf(id)}`).join(),
-		"done a did it,failed no key,done c did it");
+		"done a did,failed no key,done c did");
 
 	const tell = (n: ServerNotification) => {
 		agentsNotified(n, server.caller, () => true);
