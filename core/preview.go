@@ -27,10 +27,14 @@ const (
 const about = " → "
 
 // itemLines returns the previews of an item: its subject, which is the call of an output, and its first telling text.
+// The subject of an agent's result is the name of the agent, if it is known.
 func itemLines(item protocol.ResponseItem, subject string) (lines history.Lines) {
 	calls, printed := digest.Subject(item)
 	of, text := digest.Telling(item)
 	subject = cmp.Or(calls, of, subject)
+	if line, ok := digest.AgentResult(item, subject); ok {
+		subject, text = "", line
+	}
 	long := joined(subject, text, longLength)
 	if lines.Short = joined(subject, text, previewLength); lines.Short != long {
 		lines.Long = long

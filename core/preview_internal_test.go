@@ -6,7 +6,9 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"appserver/core/pure/history"
 	"appserver/platform/excerpt"
+	"appserver/protocol"
 
 	"github.com/clipperhouse/uax29/v2/graphemes"
 	"github.com/stretchr/testify/require"
@@ -96,4 +98,13 @@ func graphemesOf(text string) (list []string) {
 		list = append(list, it.Value())
 	}
 	return list
+}
+
+// TestTheResultOfAnAgentIsNamed has the name of the agent as its subject.
+func TestTheResultOfAnAgentIsNamed(t *testing.T) {
+	text := protocol.AgentNoticeTag + "\n" + `{"agent_path":"a-1","status":{"completed":"Three files.\nAll of them are small."}}` +
+		"\n" + protocol.AgentNoticeEnd
+	item := protocol.ResponseItem{ResponseItemVariant: history.UserMessage(text)}
+	require.Equal(t, "Result of Ada: Three files. All of them are small.", itemLines(item, "Ada").Short)
+	require.Equal(t, "Result of a-1: Three files. All of them are small.", itemLines(item, "").Short)
 }

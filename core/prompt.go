@@ -110,6 +110,6 @@ func (t *Thread) PromptTokens() int64 { return t.contextUsage().PromptTokens }
 func (t *Thread) setOptions(o Options) {
 	t.options = o
 	t.context.Configure(history.Options{Tokenizer: o.Tokens, Preview: itemLines, ShowsCall: func(tool string) bool {
-		return toolspec.IsShell(tool) || tool == toolspec.ApplyPatch
+		return toolspec.IsShell(tool) || tool == toolspec.ApplyPatch || toolspec.IsAgentTool(tool)
 	}})
 }

@@ -1,6 +1,11 @@
 package protocol
 
-import "encoding/json"
+import (
+	"encoding/json"
+	"strings"
+
+	"github.com/tidwall/gjson"
+)
 
 // CollabAgentToolCallItem is a call by which an agent starts, informs, awaits or closes other agents.
 type CollabAgentToolCallItem struct {
@@ -104,4 +109,45 @@ func (s AgentState) Stored() json.RawMessage {
 		return nil // texts always encode
 	}
 	return raw
+}
+
+// DecodeAgentState decodes the stored form of a state. Without a word, the agent runs.
+func DecodeAgentState(stored gjson.Result) AgentState {
+	state := AgentState{Status: AgentRunning}
+	if stored.Str != "" {
+		state.Status = CamelCase(stored.Str)
+	}
+	stored.ForEach(func(word, message gjson.Result) bool {
+		if stored.IsObject() {
+			state.Status = CamelCase(word.Str)
+			if message.Type == gjson.String {
+				state.Message = &message.Str
+			}
+		}
+		return false
+	})
+	return state
+}
+
+// AgentNotice is the result of an agent in the context of the agent that started it.
+type AgentNotice struct {
+	// ThreadID is the thread of the agent.
+	ThreadID string
+	State    AgentState
+}
+
+// ParseAgentNotice reads the text of a message with the result of an agent. It reports whether the message has one.
+func ParseAgentNotice(text string) (n AgentNotice, ok bool) {
+	body, found := strings.CutPrefix(text, AgentNoticeTag)
+	if !found {
+		return n, false
+	}
+	body = strings.TrimSuffix(strings.TrimSpace(body), AgentNoticeEnd)
+	if !gjson.Valid(body) {
+		return n, false
+	}
+	notice := gjson.Parse(body)
+	n.ThreadID = strings.Clone(notice.Get("agent_path").Str)
+	n.State = DecodeAgentState(notice.Get("status"))
+	return n, n.ThreadID != ""
 }

@@ -34,6 +34,8 @@ type ContextItem struct {
 	ItemID   *string `json:"itemId"`
 	CallID   *string `json:"callId"`
 	ToolName *string `json:"toolName"`
+	// AgentThreadID is the thread of the agent whose result the item is. It is absent otherwise.
+	AgentThreadID *string `json:"agentThreadId,omitempty"`
 }
 
 func (i *ContextItem) append(b []byte) []byte {
@@ -59,6 +61,9 @@ func (i *ContextItem) append(b []byte) []byte {
 	b = appendText(append(b, `,"itemId":`...), i.ItemID)
 	b = appendText(append(b, `,"callId":`...), i.CallID)
 	b = appendText(append(b, `,"toolName":`...), i.ToolName)
+	if i.AgentThreadID != nil {
+		b = AppendString(append(b, `,"agentThreadId":`...), *i.AgentThreadID)
+	}
 	return append(b, '}')
 }
 

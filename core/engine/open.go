@@ -184,6 +184,7 @@ func (a *actor) join(to protocol.Caller, p *protocol.ThreadResumeParams) {
 	a.subscribe(to.Conn)
 	a.warnOfConfig(to)
 	a.step(core.Resume{To: to, Params: p, Env: a.idleEnv(settings), Settings: settings, Warnings: ignored})
+	a.followAgents(to.Conn)
 }
 
 // storedSettings returns the settings of a stored thread. If its rollout, or that of its source,

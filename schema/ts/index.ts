@@ -955,6 +955,8 @@ export interface ContextItem {
   itemId: string | null;
   callId: string | null;
   toolName: string | null;
+  /** agentThreadId is the thread of the agent whose result the item is. It is absent otherwise. */
+  agentThreadId?: string;
 }
 
 /** ContextItemChange is the effect of an edit on an item. */

@@ -25,6 +25,7 @@ import "./reverts.test.ts";
 import "./review.test.ts";
 import "./suggestions.test.ts";
 import "./thread.test.ts";
+import "./team.test.ts";
 import "./threadtree.test.ts";
 import "./timeline.test.ts";
 import "./turns.test.ts";

@@ -176,7 +176,8 @@ test("after a reconnect the threads and the open thread are read again, and open
 	await pass(200);
 	equal([app.connection.value?.state.value, app.current.value?.context.revision.value,
 		questions.value.map((q) => q.id)], ["open", 9, [2]]);
-	equal(["initialize", "thread/list", "thread/resume"].map((m) => editor.server.of(m).length), [1, 1, 1]);
+	equal(["initialize", "thread/list", "thread/resume"].map((m) => editor.server.of(m).length), [1, 2, 1]);
+	equal(editor.server.of("thread/list").map((p) => "sourceKinds" in p).sort(), [false, true]);
 });
 
 test("the inbox is read once for changes that come together", async () => {

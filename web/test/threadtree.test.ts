@@ -2,7 +2,8 @@
 
 import type { Thread } from "../src/wire/types.ts";
 import * as inbox from "../src/store/inbox.ts";
-import { rowsOf } from "../src/store/threadtree.ts";
+import { pathOf, titleOf } from "../src/store/titles.ts";
+import { rowsOf, type Teams } from "../src/store/threadtree.ts";
 import { equal, test } from "./check.ts";
 
 let born = 1_700_000_000;
@@ -12,9 +13,10 @@ const thread = (id: string, more: Partial<Thread> = {}): Thread => ({
 	status: { type: "active", activeFlags: [] }, ...more,
 } as Thread);
 
-const shown = (threads: readonly Thread[], folded: readonly string[] = []): string =>
-	rowsOf(threads, new Set(folded)).map((r) =>
-		(r.kind === "project" ? `[${r.name} ${r.count}]` : `${"-".repeat(r.depth)}${r.thread.id}`)).join(" ");
+const shown = (threads: readonly Thread[], folded: readonly string[] = [], teams?: Partial<Teams>): string =>
+	rowsOf(threads, new Set(folded), { agents: [], current: null, open: new Map(), ...teams }).map((r) =>
+		(r.kind === "project" ? `[${r.name} ${r.count}]` : r.kind === "team" ? `${"-".repeat(r.depth)}(${r.agents.length})`
+			: `${"-".repeat(r.depth)}${r.thread.id}`)).join(" ");
 
 const repository = (url: string) => ({ gitInfo: { sha: null, branch: null, originUrl: url } }) as Partial<Thread>;
 
@@ -59,4 +61,28 @@ test("the inbox has ended turns of other threads, one of each, until they are re
 	inbox.read("a");
 	equal(inbox.ended.value.map((e) => e.threadId).join(), "b");
 	inbox.readAll();
+});
+
+const idle = { status: { type: "idle" } } as Partial<Thread>;
+const agent = (id: string, of: string, more: Partial<Thread> = idle) => thread(id, { parentThreadId: of, ...more });
+
+test("agents are below their parent, before forks, if one works, is open, or the user wants to see them", () => {
+	const threads = [thread("f", { forkedFromId: "a" }), thread("a", idle), thread("z", idle)];
+	const agents = [agent("b", "a"), agent("c", "b"), agent("d", "a"), agent("x", "gone")];
+	equal(shown(threads, [], { agents }), "[app 3] a -(3) -f z");
+	equal(shown(threads, [], { agents, current: "c" }), "[app 3] a -(3) -b --c -d -f z");
+	equal(shown(threads, [], { agents, current: "a", open: new Map([["a", false]]) }), "[app 3] a -(3) -f z");
+	equal(shown(threads, [], { agents: [...agents, agent("e", "z", {})] }), "[app 3] a -(3) -f z -(1) -e");
+	const circle = [agent("a", "b"), agent("b", "a")];
+	equal(shown([thread("a", idle)], [], { agents: circle, current: "a" }), "[app 1] a -(1) -b");
+});
+
+test("an agent is named by its name and task, and found behind its parent", () => {
+	const parent = thread("a", { name: "Release" });
+	const ada = thread("b", { name: null, preview: "Count the files.\nAll.", agentNickname: "Ada", parentThreadId: "a" });
+	const nameless = thread("c", { name: null, preview: "Look.", parentThreadId: "b" });
+	equal(titleOf(ada), "Ada: Count the files.");
+	equal(pathOf("c", [nameless, ada, parent]), "Release › Ada › Look.");
+	equal(pathOf("b", [ada]), "Ada");
+	equal(pathOf("?", [ada]), "Thread");
 });

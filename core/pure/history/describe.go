@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/tidwall/gjson"
+
 	"appserver/protocol"
 )
 
@@ -18,7 +20,9 @@ type description struct {
 	preview, longPreview, printed string
 	// id names the item, tool the tool of a call. itemID is the id of the thread item that shows it.
 	id, tool, itemID string
-	bytes            int64
+	// agent is the thread of the agent whose result the item is, or "".
+	agent string
+	bytes int64
 	// images is set if the item has images, whose cost is a guess.
 	images bool
 	// tokens are counted for the model History.pricedFor, before its scale.
@@ -69,6 +73,9 @@ func (h *History) newDescription(place int) (about *description, text string) {
 		preview: lines.Short, longPreview: lines.Long, printed: lines.Printed,
 		id: c.ID(), tool: toolName(item), itemID: shownID(item),
 		bytes: int64(len(sent.text)), tokens: LatinTokens(sent.frameTokens()),
+	}
+	if notice, ok := agentNotice(item); ok && !typed {
+		about.agent = notice.ThreadID
 	}
 	if c.price > 0 && c.native {
 		about.preview, about.longPreview = "[encrypted compaction]", ""
@@ -131,6 +138,9 @@ func (h *History) linesOf(c *Item, item protocol.ResponseItem, text string) Line
 	subject := ""
 	if c.role == output && c.pair != None {
 		subject = h.describe(int(c.pair)).printed
+	}
+	if notice, ok := agentNotice(item); ok {
+		subject = h.agentName(notice.ThreadID)
 	}
 	return h.options.Preview(item, subject)
 }
@@ -200,6 +210,8 @@ func (c *Item) messageCategory(m *protocol.Message, typed bool) protocol.Context
 		return protocol.CategoryUserInstructions
 	case begins(AbortedTag, ShellTag, protocol.AgentNoticeTag, protocol.PeerAnswerHead):
 		return protocol.CategoryOther
+	case begins(protocol.AgentNoticeTag):
+		return protocol.CategoryToolOutput
 	}
 	return protocol.CategoryUserMessage
 }
@@ -228,6 +240,41 @@ func shownID(item protocol.ResponseItem) string {
 	case *protocol.Unknown:
 		if v.Tag == WebSearchCall {
 			return v.ItemID()
+		}
+	}
+	return ""
+}
+
+// agentNotice returns the result of an agent that a message has.
+func agentNotice(item protocol.ResponseItem) (protocol.AgentNotice, bool) {
+	m, ok := item.ResponseItemVariant.(*protocol.Message)
+	if !ok || m.Role != protocol.RoleUser {
+		return protocol.AgentNotice{}, false
+	}
+	return protocol.ParseAgentNotice(TextOf(item))
+}
+
+// The output of a call that starts an agent names the agent. It is short.
+const (
+	maxSpawnOutput = 1 << 10 // bytes
+	// maxNamesRead bounds the outputs that are read for a name.
+	maxNamesRead = 1000
+)
+
+// agentName returns the name of an agent by the id of its thread: from the output of the call that started it, also if
+// that is not sent any more. It returns "" without such an output.
+func (h *History) agentName(id string) string {
+	read := 0
+	for place := h.items.Len() - 1; place >= 0 && read < maxNamesRead; place-- {
+		c := h.Item(place)
+		if c.role != output || c.size > maxSpawnOutput {
+			continue
+		}
+		read++
+		if text := ContentText(c.Decode()); strings.Contains(text, id) {
+			if spawned := gjson.Parse(text); spawned.Get("agent_id").Str == id && gjson.Valid(text) {
+				return strings.Clone(spawned.Get("nickname").Str)
+			}
 		}
 	}
 	return ""

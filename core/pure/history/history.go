@@ -73,7 +73,8 @@ type Destination struct {
 type Options struct {
 	// Tokenizer counts tokens; nil counts one for every four bytes.
 	Tokenizer Tokenizer
-	// Preview returns the lines of an item. subject is the subject of the call of an output, or "".
+	// Preview returns the lines of an item. subject is the subject of the call of an output, the name of the agent
+	// whose result the item is, or "".
 	Preview func(item protocol.ResponseItem, subject string) Lines
 	// ShowsCall reports whether a thread item with the id of the call shows a call of the tool.
 	ShowsCall func(tool string) bool

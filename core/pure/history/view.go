@@ -54,6 +54,7 @@ func (h *History) view(index, place int) protocol.ContextItem {
 		Tokens: about.price(h.Scale()), Bytes: about.bytes,
 		TurnID: present(&c.turnID), CallID: present(&c.callID), ItemID: present(&about.itemID),
 	}
+	v.AgentThreadID = present(&about.agent)
 	if shown := c.userItemID; shown != "" {
 		v.ItemID = new(shown)
 	}

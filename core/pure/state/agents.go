@@ -3,9 +3,6 @@ package state
 import (
 	"encoding/json"
 	"slices"
-	"strings"
-
-	"github.com/tidwall/gjson"
 
 	"appserver/core/pure/transcript"
 	"appserver/protocol"
@@ -106,14 +103,8 @@ func (s *State) applyAgentNotice(payload json.RawMessage) {
 	case peek(payload, "role") != protocol.RoleUser:
 		return
 	}
-	text := peek(payload, "content.0.text")
-	body, found := strings.CutPrefix(text, protocol.AgentNoticeTag)
-	if !found {
-		return
-	}
-	notice := gjson.Parse(strings.TrimSuffix(strings.TrimSpace(body), protocol.AgentNoticeEnd))
-	id := notice.Get("agent_path").Str
-	if slices.ContainsFunc(s.Agents, func(a Agent) bool { return a.ID == id }) {
-		s.setAgent(strings.Clone(id), new(transcript.DecodeAgentState(notice.Get("status"))))
+	notice, found := protocol.ParseAgentNotice(peek(payload, "content.0.text"))
+	if found && slices.ContainsFunc(s.Agents, func(a Agent) bool { return a.ID == notice.ThreadID }) {
+		s.setAgent(notice.ThreadID, &notice.State)
 	}
 }

@@ -25,6 +25,15 @@ const (
 	maxAgentWait     = time.Hour
 )
 
+// IsAgentTool reports whether a tool is one of these, by its name with or without the namespace.
+func IsAgentTool(name string) bool {
+	switch strings.TrimPrefix(strings.TrimPrefix(name, AgentsNamespace), ".") {
+	case SpawnAgent, SendInput, WaitAgent, CloseAgent, ResumeAgent:
+		return true
+	}
+	return false
+}
+
 // AgentCall is a decoded call of one of these tools.
 type AgentCall struct {
 	// Tool is the name of the tool.

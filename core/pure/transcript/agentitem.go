@@ -61,7 +61,7 @@ func decodeAgentCall(in gjson.Result) *protocol.CollabAgentToolCallItem {
 		item.ReceiverThreadIDs = append(item.ReceiverThreadIDs, id.Str)
 	}
 	for id, state := range in.Get("agents_states").Map() {
-		item.AgentsStates[id] = DecodeAgentState(state)
+		item.AgentsStates[id] = protocol.DecodeAgentState(state)
 	}
 	return item
 }
@@ -70,22 +70,6 @@ func decodeAgentActivity(in gjson.Result) *protocol.SubAgentActivityItem {
 	return &protocol.SubAgentActivityItem{ID: in.Get("id").Str, Kind: in.Get("kind").Str,
 		AgentThreadID: in.Get("agent_thread_id").Str, AgentPath: in.Get("agent_path").Str,
 		Model: optionalText(in.Get("model")), ReasoningEffort: optionalText(in.Get("reasoning_effort"))}
-}
-
-// DecodeAgentState decodes the state of an agent: a word, or an object with a word and a message. Without a word, the
-// agent runs.
-func DecodeAgentState(stored gjson.Result) protocol.AgentState {
-	state := protocol.AgentState{Status: protocol.AgentRunning}
-	if stored.Str != "" {
-		state.Status = protocol.CamelCase(stored.Str)
-	}
-	stored.ForEach(func(word, message gjson.Result) bool {
-		if stored.IsObject() {
-			state.Status, state.Message = protocol.CamelCase(word.Str), optionalText(message)
-		}
-		return false
-	})
-	return state
 }
 
 // optionalText returns a text, or nil for another value.

@@ -136,7 +136,7 @@ func readCollabEnd(tool string) func(id string, e gjson.Result) protocol.ThreadI
 			item.Status = protocol.AgentCallFailed
 		}
 		for agent, stored := range agents {
-			state := DecodeAgentState(stored)
+			state := protocol.DecodeAgentState(stored)
 			if state.Status == protocol.AgentErrored || state.Status == protocol.AgentNotFound {
 				item.Status = protocol.AgentCallFailed
 			}

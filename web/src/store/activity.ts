@@ -17,6 +17,7 @@ export interface Doing {
 const calls: Partial<Record<ThreadItem["type"], string>> = {
 	commandExecution: "Running a command", fileChange: "Changing files", mcpToolCall: "Calling a tool",
 	dynamicToolCall: "Calling a tool", webSearch: "Searching the web", contextCompaction: "Compacting the context",
+	collabAgentToolCall: "Working with agents",
 };
 
 /** Activity follows the turn in progress of one thread. */

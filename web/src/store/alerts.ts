@@ -7,7 +7,7 @@ import { lasting } from "../wire/storage.ts";
 import type { Thread } from "../wire/types.ts";
 import * as app from "./app.ts";
 import { inbox, kinds } from "./questions.ts";
-import { titleOf } from "./titles.ts";
+import { pathOf, titleOf } from "./titles.ts";
 
 const key = "appserver.alerts";
 const maxTitle = 60;
@@ -41,12 +41,7 @@ export const title = computed(() => {
 	return parts.filter(Boolean).join(" ");
 });
 
-const name = (t: Thread | undefined): string => (t ? visible(titleOf(t)).slice(0, maxTitle) : "a thread");
-
-function threadOf(id: string): Thread | undefined {
-	const thread = app.current.value?.settings.thread.value;
-	return thread?.id === id ? thread : app.threads.value.find((t) => t.id === id);
-}
+const name = (t: Thread): string => visible(titleOf(t)).slice(0, maxTitle);
 
 /** threads returns the listed threads, and the open one if the list lacks it: the status of each has one source. */
 function threads(): readonly Thread[] {
@@ -98,7 +93,8 @@ function ended(t: Thread): void {
 /** alert shows a notification, unless the user looks at the page. A click on it opens the thread. */
 function alert(threadId: string, text: string): void {
 	if (!wanted.peek() || !allowed() || document.hasFocus()) return;
-	const shown = new Notification(text, { body: name(threadOf(threadId)), tag: `appserver.${threadId}` });
+	const body = visible(pathOf(threadId, app.allThreads())).slice(0, maxTitle);
+	const shown = new Notification(text, { body, tag: `appserver.${threadId}` });
 	shown.onclick = () => {
 		window.focus();
 		app.show(threadId);

@@ -5,6 +5,7 @@ import { CallError, Connection } from "../wire/connection.ts";
 import { dropSession } from "../wire/session.ts";
 import { openTransport, type Transport } from "../wire/transport.ts";
 import type { ServerNotification, Thread, ThreadStartParams, Turn } from "../wire/types.ts";
+import { agents, agentsNotified, readAgents } from "./agents.ts";
 import { modelStore } from "./models.ts";
 import * as questions from "./questions.ts";
 import { Delay } from "../lib/delay.ts";
@@ -90,7 +91,8 @@ async function initialize(c: Connection): Promise<void> {
 		capabilities: { experimentalApi: true, contextItemsDelta: true, slashCommands: "refuse" },
 	});
 	c.notify("initialized");
-	await Promise.all([loadThreads(), current.value?.open(), modelStore.opened(c)]);
+	const team = readAgents(c).catch(() => undefined); // the list is complete without them
+	await Promise.all([loadThreads(), team, current.value?.open(), modelStore.opened(c)]);
 	if (!current.value) route();
 	loadInbox();
 }
@@ -160,6 +162,12 @@ export async function loadMoreThreads(): Promise<void> {
 	setThreads({ ...page, data: [...threads.value, ...page.data.filter((t) => !known.has(t.id))] });
 }
 
+/** allThreads returns the known threads, agents and the open thread among them. */
+export function allThreads(): readonly Thread[] {
+	const open = current.value?.settings.thread.value;
+	return [...(open ? [open] : []), ...threads.value, ...agents.value];
+}
+
 /** loadInbox reads the open requests of all threads, soon after something changed. */
 function loadInbox(): void {
 	inboxDelay.start(() => {
@@ -184,8 +192,10 @@ function remove(id: string): void {
 function receive(n: ServerNotification): void {
 	notified(n);
 	modelStore.notified(n);
+	agentsNotified(n, connection.value!, (id) => threads.value.some((t) => t.id === id));
 	const id = (n.params as { threadId?: string | null }).threadId;
 	if (current.value?.id === id) current.value?.apply(n);
+	else current.value?.overhear(n);
 }
 
 /** notified follows the list of threads, the open questions, and the end of the open thread. */

@@ -125,6 +125,14 @@ export function foldProject(key: string): void {
 	keep(lasting, foldedKey, JSON.stringify([...foldedProjects.value].slice(-maxFolded)));
 }
 
+/** openTeams has the choice of the user whether the agents of a thread are listed. */
+export const openTeams = signal<ReadonlyMap<string, boolean>>(new Map());
+
+/** openTeam lists the agents of a thread, or hides them. */
+export function openTeam(id: string, open: boolean): void {
+	openTeams.value = new Map(openTeams.value).set(id, open);
+}
+
 /** Column is a part of the page whose width the user chooses. */
 export type Column = "threads" | "panel";
 

@@ -52,6 +52,8 @@ export class ThreadStore {
 
 	/** watchers receive each notification about the thread after the parts. */
 	private readonly watchers = new Set<(n: ServerNotification) => void>();
+	/** listeners receive each notification about other threads. */
+	private readonly listeners = new Set<(n: ServerNotification) => void>();
 	/** later has the parts of files that are loaded when they are first shown. */
 	private readonly later = new Map<unknown, unknown>();
 	private readonly disposers: (() => void)[];
@@ -77,6 +79,7 @@ export class ThreadStore {
 	/** dispose ends what the parts started. */
 	dispose(): void {
 		for (const d of this.disposers) d();
+		for (const part of this.later.values()) (part as { dispose?(): void }).dispose?.();
 	}
 
 	/** part returns the object of a class that belongs to this thread. It is made when it is first wanted. */
@@ -117,6 +120,16 @@ export class ThreadStore {
 	watch(run: (n: ServerNotification) => void): () => void {
 		this.watchers.add(run);
 		return () => this.watchers.delete(run);
+	}
+
+	/** listen calls a function with each notification about other threads. */
+	listen(run: (n: ServerNotification) => void): void {
+		this.listeners.add(run);
+	}
+
+	/** overhear takes a notification about another thread, such as an agent of this one. */
+	overhear(n: ServerNotification): void {
+		for (const run of this.listeners) run(n);
 	}
 
 	/** apply takes a notification about this thread. */

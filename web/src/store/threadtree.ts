@@ -1,6 +1,7 @@
-// The list of threads as a tree: projects, their threads, and forks below their origin.
+// The list of threads as a tree: projects, their threads, and agents and forks below their origin.
 
 import { baseName } from "../lib/format.ts";
+import { childrenOf, teamOf } from "./agents.ts";
 import type { Thread } from "../wire/types.ts";
 import { titleOf } from "./titles.ts";
 
@@ -10,7 +11,15 @@ const maxDepth = 4;
 /** ThreadListRow is a row of the list. */
 export type ThreadListRow =
 	| { key: string; kind: "project"; name: string; title: string; count: number; folded: boolean }
-	| { key: string; kind: "thread"; thread: Thread; depth: number; note: string; folder: string };
+	| { key: string; kind: "thread"; thread: Thread; depth: number; note: string; folder: string; agent: boolean }
+	| { key: string; kind: "team"; of: string; agents: readonly Thread[]; depth: number; open: boolean };
+
+/** Teams has the agents of all threads, the open thread, and the choices of the user. */
+export interface Teams {
+	agents: readonly Thread[];
+	current: string | null;
+	open: ReadonlyMap<string, boolean>;
+}
 
 interface Project {
 	key: string;
@@ -44,7 +53,9 @@ const twoParts = (path: string): string =>
 	path.replaceAll("\\", "/").replace(/\/+$/, "").split("/").slice(-2).join("/");
 
 /** rowsOf returns the rows of the list. Threads of a folded project have none. */
-export function rowsOf(threads: readonly Thread[], folded: ReadonlySet<string>): ThreadListRow[] {
+export function rowsOf(
+	threads: readonly Thread[], folded: ReadonlySet<string>, teams: Teams = { agents: [], current: null, open: new Map() },
+): ThreadListRow[] {
 	const notes = notesOf(threads);
 	return projectsOf(threads).flatMap((p) => {
 		const isFolded = folded.has(p.key);
@@ -53,11 +64,32 @@ export function rowsOf(threads: readonly Thread[], folded: ReadonlySet<string>):
 		};
 		if (isFolded) return [head];
 		const several = new Set(p.threads.map((t) => t.cwd)).size > 1;
-		return [head, ...treeOf(p.threads).map(({ thread, depth }): ThreadListRow => ({
+		return [head, ...treeOf(p.threads).flatMap(({ thread, depth }): ThreadListRow[] => [{
 			key: thread.id, kind: "thread", thread, depth, note: notes.get(thread.id) ?? "",
-			folder: several ? baseName(thread.cwd) : "",
-		}))];
+			folder: several ? baseName(thread.cwd) : "", agent: false,
+		}, ...teamRows(thread, depth, teams)])];
 	});
+}
+
+/** teamRows returns the rows of the agents of a thread. They are hidden if none works and none is open. */
+function teamRows(thread: Thread, depth: number, { agents, current, open }: Teams): ThreadListRow[] {
+	const team = teamOf(thread.id, agents);
+	if (team.length === 0) return [];
+	const isOpen = open.get(thread.id) ?? [thread, ...team].some((t) => t.id === current || (t !== thread && isActive(t)));
+	const head: ThreadListRow = {
+		key: `t:${thread.id}`, kind: "team", of: thread.id, agents: team, depth: depth + 1, open: isOpen,
+	};
+	return isOpen ? [head, ...agentRows(thread.id, depth + 1, agents)] : [head];
+}
+
+const isActive = (t: Thread): boolean => t.status.type === "active" || t.status.type === "systemError";
+
+function agentRows(of: string, depth: number, agents: readonly Thread[]): ThreadListRow[] {
+	const rest = agents.filter((t) => t.id !== of); // a damaged rollout can have a circle
+	return childrenOf(of, rest).flatMap((thread) => [
+		{ key: thread.id, kind: "thread", thread, depth: Math.min(depth, maxDepth), note: "", folder: "", agent: true },
+		...agentRows(thread.id, depth + 1, rest),
+	]);
 }
 
 /** treeOf puts forks below their origin, if that is in the list. */

@@ -2,6 +2,7 @@
 
 import { useEffect, useState } from "preact/hooks";
 import { startAlerts } from "../store/alerts.ts";
+import { childrenOf } from "../store/agents.ts";
 import * as app from "../store/app.ts";
 import { Icon } from "../lib/icons.tsx";
 import { baseName, firstLine, plural, visible } from "../lib/format.ts";
@@ -29,6 +30,7 @@ import { ThreadTimeline } from "./timeline.tsx";
 import { LimitWarning } from "./limitwarning.tsx";
 import { TurnSummary } from "./turnsummary.tsx";
 
+const TeamRow = lazy(() => import("./team.tsx").then((m) => m.TeamRow));
 const Dock = lazy(() => import("./dock.tsx").then((m) => m.Dock));
 
 /** App is the page. */
@@ -85,6 +87,8 @@ function Conversation() {
 	const store = app.current.value!;
 	return (
 		<>
+			{(store.settings.thread.value?.parentThreadId || childrenOf(store.id).length > 0) &&
+				<TeamRow store={store} key={`t${store.id}`} />}
 			<ThreadTimeline store={store} key={store.id} />
 			<Notices />
 			<PlanCard store={store} />

@@ -9,9 +9,11 @@ import { Icon } from "../lib/icons.tsx";
 import { count, visible } from "../lib/format.ts";
 import type { ContextItem } from "../wire/types.ts";
 import { Snippet } from "./contextfind.tsx";
-import { ItemDetails } from "./details.tsx";
+import { lazy } from "../lib/lazy.tsx";
 import { RemovedHead, RemovedItem } from "./removed.tsx";
 import type { Selection } from "./selection.ts";
+
+const ItemDetails = lazy(() => import("./details.tsx").then((m) => m.ItemDetails));
 
 interface RowProps {
 	store: ThreadStore;
@@ -91,6 +93,8 @@ function ItemRow({ row, store, s, first, onFocus }: RowProps & { row: ListedItem
 					{suggestion && item.included &&
 						<span class="badge suggested" title={suggestion.text}>suggested: {reasonNames[suggestion.reason]}</span>}
 					{item.replaced && <span class="badge edited">replaced</span>}
+					{item.agentThreadId && <a class="badge agent-badge" tabIndex={-1} href={`#/thread/${item.agentThreadId}`}
+						onClick={(e) => e.stopPropagation()}>open agent</a>}
 					{item.note && <span class="badge edited" title={item.note}>note</span>}
 					{item.pinned && change.pinned === undefined && <span class="badge pinned"><Icon name="pin" />pinned</span>}
 				</span>

@@ -56,6 +56,7 @@ export function ItemDetails({ item, store }: { item: ContextItem; store: ThreadS
 				)}
 				<button type="button" class="small" onClick={() => change({ deleted: true })}>Delete</button>
 				<ShowInTimeline item={item} store={store} />
+				{item.agentThreadId && <a class="agent-open" href={`#/thread/${item.agentThreadId}`}>Open the agent's thread</a>}
 				<span class="faint">{item.id} · {count(item.bytes)} bytes</span>
 			</div>
 		</div>

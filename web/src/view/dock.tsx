@@ -1,9 +1,12 @@
 // Open questions of the server, above the composer.
 
 import { useEffect, useState } from "preact/hooks";
+import { isInTeam } from "../store/agents.ts";
 import * as app from "../store/app.ts";
 import { answered, questions, setLater, type Question } from "../store/questions.ts";
-import type { ThreadStore } from "../store/thread.ts";
+import { Team } from "../store/team.ts";
+import { ThreadStore } from "../store/thread.ts";
+import { pathOf } from "../store/titles.ts";
 import { Icon } from "../lib/icons.tsx";
 import { visible } from "../lib/format.ts";
 import { Buttons, CommandQuestion, failedItem, FileQuestion, KeysHint } from "./approval.tsx";
@@ -11,11 +14,14 @@ import type { McpServerElicitationRequestParams, ToolRequestUserInputParams } fr
 
 /** Dock has a card for each open question of a thread. */
 export function Dock({ store }: { store: ThreadStore }) {
-	const open = questions.value.filter((q) => q.threadId === store.id || q.threadId === "");
+	const team = store.part(Team);
+	const isOwn = (q: Question) => q.threadId === store.id || q.threadId === "";
+	const open = questions.value.filter((q) => isOwn(q) || isInTeam(q.threadId, store.id));
 	if (open.length === 0) return null;
 	return (
 		<section class="dock" aria-label="Questions">
-			{open.map((q) => <Card key={String(q.id)} q={q} store={store} />)}
+			{open.map((q) => <Card key={String(q.id)} q={q} store={isOwn(q) ? store
+				: team.storeOf(q.threadId, () => new ThreadStore(q.threadId, app.connection.value!))} here={store.id} />)}
 		</section>
 	);
 }
@@ -51,7 +57,25 @@ function titleOf(q: Question, store: ThreadStore): string {
 	}
 }
 
-function Card({ q, store }: { q: Question; store: ThreadStore }) {
+interface CardProps {
+	q: Question;
+	/** store has the thread that asks, and here is the id of the open one. */
+	store: ThreadStore;
+	here: string;
+}
+
+/** Asker says which agent asks, if the thread is one. */
+function Asker({ id, here }: { id: string; here: string }) {
+	const thread = app.allThreads().find((t) => t.id === id);
+	if (!thread?.parentThreadId) return null;
+	const path = visible(pathOf(id, app.allThreads()));
+	return (
+		<p class="question-asker"><Icon name="spark" />
+			<span>{id === here ? path : <a href={`#/thread/${id}`}>{path}</a>} asks</span></p>
+	);
+}
+
+function Card({ q, store, here }: CardProps) {
 	const ready = useGuard(q) && !q.stale;
 	const title = titleOf(q, store);
 	const answer = (result: unknown) => {
@@ -76,6 +100,7 @@ function Card({ q, store }: { q: Question; store: ThreadStore }) {
 				<Icon name="bell" /><h2>{title}</h2><span class="spacer" />
 				<button type="button" class="quiet" onClick={() => setLater(q.id, true)}>Later</button>
 			</div>
+			<Asker id={q.threadId} here={here} />
 			<Body q={q} store={store} ready={ready} answer={answer} />
 		</div>
 	);

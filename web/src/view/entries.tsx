@@ -4,15 +4,21 @@ import { lastTrimPoint, type Entry } from "../store/timeline.ts";
 import type { ThreadStore } from "../store/thread.ts";
 import { Icon, type IconName } from "../lib/icons.tsx";
 import { Markdown } from "../lib/markdown.tsx";
-import { duration } from "../lib/format.ts";
+import { count, duration } from "../lib/format.ts";
 import { memo } from "../lib/memo.ts";
 import type { TimelineSummary, TimelineTrimPoint, TimelineTurnCompleted } from "../wire/types.ts";
 import { openDialog } from "../store/dialog.ts";
-import { LossesOf, maskText } from "./losses.tsx";
-import { isEmpty } from "../store/losses.ts";
+import { isEmpty, type CompactionReport } from "../store/losses.ts";
+import { lazy } from "../lib/lazy.tsx";
 import { ItemView } from "./items.tsx";
 import { readOnlyReason } from "../store/readonly.ts";
 import { reveal } from "../store/reveal.ts";
+
+const LossesOf = lazy(() => import("./losses.tsx").then((m) => m.LossesOf));
+
+/** maskText says what a compaction without a summary did. */
+const maskText = (r: CompactionReport): string =>
+	`Old tool outputs were shortened: ${count(r.before)} → ${count(r.after)} tokens`;
 
 interface EntryProps {
 	entry: Entry;
@@ -49,7 +55,7 @@ function labelOf(entry: Entry): string {
 		case "item":
 			return { userMessage: "You", agentMessage: "Agent", reasoning: "Reasoning", plan: "Plan", commandExecution: "Command",
 				fileChange: "File changes", mcpToolCall: "Tool call", dynamicToolCall: "Tool call", webSearch: "Web search",
-				imageView: "Image", contextCompaction: "Compaction", enteredReviewMode: "Review", exitedReviewMode: "Review",
+				imageView: "Image", collabAgentToolCall: "Agents", subAgentActivity: "Agents", contextCompaction: "Compaction", enteredReviewMode: "Review", exitedReviewMode: "Review",
 			}[d.item.type] ?? "Item";
 		case "trimPoint":
 			return d.label;

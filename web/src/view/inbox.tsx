@@ -7,7 +7,7 @@ import { age, count, plural, visible } from "../lib/format.ts";
 import { Icon } from "../lib/icons.tsx";
 import type { OpenServerRequest } from "../wire/types.ts";
 import { Menu } from "./menu.tsx";
-import { titleOf } from "../store/titles.ts";
+import { pathOf } from "../store/titles.ts";
 
 /** Inbox counts open questions and turns that ended in threads that are not open. It lists them, questions first. */
 export function Inbox() {
@@ -43,10 +43,7 @@ export function Inbox() {
 	);
 }
 
-function nameOf(threadId: string): string {
-	const thread = app.threads.value.find((t) => t.id === threadId);
-	return thread ? titleOf(thread) : "Thread";
-}
+const nameOf = (threadId: string): string => pathOf(threadId, app.allThreads());
 
 function go(r: OpenServerRequest): void {
 	app.show(r.threadId);

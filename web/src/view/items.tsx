@@ -1,6 +1,7 @@
 // The items of a turn.
 
 import type { ComponentChildren } from "preact";
+import { messageText } from "../store/items.ts";
 import type { Entry } from "../store/timeline.ts";
 import type { ThreadStore } from "../store/thread.ts";
 import { longOutput, shortOutput, terminal } from "../lib/ansi.tsx";
@@ -8,6 +9,7 @@ import { Markdown } from "../lib/markdown.tsx";
 import { Icon, type IconName } from "../lib/icons.tsx";
 import { duration, firstLine, plural, relative, visible } from "../lib/format.ts";
 import { waits } from "../store/questions.ts";
+import { lazy } from "../lib/lazy.tsx";
 import { scriptOf } from "../lib/shell.ts";
 import { FollowedOutput } from "../lib/follow.tsx";
 import { openPath } from "../lib/openpath.ts";
@@ -18,8 +20,11 @@ import { Facts } from "./itemfacts.tsx";
 import { showPanel } from "../store/panels.ts";
 import type {
 	CommandExecutionItem, DynamicToolCallItem, FileChangeItem, McpToolCallItem, ReasoningItem, ThreadItem,
-	UserInput,
+	UserInput, UserMessageItem,
 } from "../wire/types.ts";
+
+const AgentCall = lazy(() => import("./agentcall.tsx").then((m) => m.AgentCall));
+const AgentActivity = lazy(() => import("./agentcall.tsx").then((m) => m.AgentActivity));
 
 interface Props {
 	entry: Entry;
@@ -53,7 +58,9 @@ function Content(p: Props) {
 	const head = <Facts {...p} />;
 	switch (item.type) {
 		case "userMessage":
-			return <Message who="You" icon="user" class="user" head={head}><UserContent content={item.content} /></Message>;
+			return <Message who={isTask(p.store, item) ? "Task" : "You"} icon="user" class="user" head={head}>
+				<UserContent content={item.content} />
+			</Message>;
 		case "agentMessage":
 			return <Message who="Agent" icon="spark" class="agent" head={head}>
 				<Markdown text={item.text} blocks={entry.blocks} />
@@ -71,6 +78,10 @@ function Content(p: Props) {
 		case "mcpToolCall":
 		case "dynamicToolCall":
 			return <ToolCall item={item} head={head} />;
+		case "collabAgentToolCall":
+			return <AgentCall item={item} store={store} head={head} />;
+		case "subAgentActivity":
+			return <AgentActivity item={item} />;
 		case "webSearch":
 			return <Line icon="search" head={head}>Web search: {visible(item.query)}</Line>;
 		case "imageView":
@@ -85,6 +96,12 @@ function Content(p: Props) {
 		default:
 			return <Line icon="more">Unknown item: {(item as { type: string }).type}</Line>;
 	}
+}
+
+/** isTask reports whether a message is the task that the parent of an agent gave it. */
+function isTask(store: ThreadStore, item: UserMessageItem): boolean {
+	const thread = store.settings.thread.value;
+	return !!thread?.parentThreadId && messageText(item) === thread.preview;
 }
 
 function ShowFindings() {

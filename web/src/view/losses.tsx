@@ -2,7 +2,7 @@
 
 import { sharedText, type CompactionReport, type LossReport } from "../store/losses.ts";
 import type { ThreadStore } from "../store/thread.ts";
-import { count, plural, textOfParts, visible } from "../lib/format.ts";
+import { plural, textOfParts, visible } from "../lib/format.ts";
 import type { CompactionLoss } from "../wire/types.ts";
 import { Fold } from "./fold.tsx";
 import { showContext, showRemoved } from "../store/panels.ts";
@@ -64,10 +64,6 @@ function AddedRules({ rules }: { rules: readonly string[] }) {
 export function Omitted({ n }: { n: number }) {
 	return n > 0 ? <p class="faint">{plural(n, "more fact is", "more facts are")} not listed.</p> : null;
 }
-
-/** maskText says what a compaction without a summary did. */
-export const maskText = (r: CompactionReport): string =>
-	`Old tool outputs were shortened: ${count(r.before)} → ${count(r.after)} tokens`;
 
 /** show goes to the newest item of a loss: in the list, among the removed items, or in the timeline. */
 async function show(store: ThreadStore, loss: CompactionLoss): Promise<void> {

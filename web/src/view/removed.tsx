@@ -7,7 +7,9 @@ import { Icon } from "../lib/icons.tsx";
 import { count, plural } from "../lib/format.ts";
 import type { ContextReasonCode } from "../wire/types.ts";
 import { Snippet } from "./contextfind.tsx";
-import { RemovedDetails } from "./details.tsx";
+import { lazy } from "../lib/lazy.tsx";
+
+const RemovedDetails = lazy(() => import("./details.tsx").then((m) => m.RemovedDetails));
 
 const stateTexts: Partial<Record<ContextReasonCode, string>> = {
 	compacted: "A compaction replaced it by a summary.", trimmed: "It is before a trim point.", deleted: "It was deleted from the context.",

@@ -2,11 +2,12 @@
 
 import * as app from "../store/app.ts";
 import { inbox } from "../store/questions.ts";
-import { foldedProjects, foldProject } from "../store/panels.ts";
+import { agents } from "../store/agents.ts";
+import { foldedProjects, foldProject, openTeam, openTeams } from "../store/panels.ts";
 import { rowsOf, type ThreadListRow } from "../store/threadtree.ts";
 import { titleOf } from "../store/titles.ts";
 import { Icon } from "../lib/icons.tsx";
-import { age, count, visible } from "../lib/format.ts";
+import { age, count, plural, visible } from "../lib/format.ts";
 import { VirtualList } from "../lib/virtual.tsx";
 import type { Thread } from "../wire/types.ts";
 import { openDialog } from "../store/dialog.ts";
@@ -15,10 +16,12 @@ import { Splitter } from "./splitter.tsx";
 
 /** Threads is the list of threads, with its search. */
 export function Threads() {
-	const rows = rowsOf(app.threads.value, foldedProjects.value);
+	const rows = rowsOf(app.threads.value, foldedProjects.value,
+		{ agents: agents.value, current: app.current.value?.id ?? null, open: openTeams.value });
 	const onKeyDown = (e: KeyboardEvent) => {
 		if (e.key !== "ArrowDown" && e.key !== "ArrowUp") return;
-		const links = [...(e.currentTarget as HTMLElement).querySelectorAll<HTMLElement>("a.thread, .thread-project")];
+		const list = e.currentTarget as HTMLElement;
+		const links = [...list.querySelectorAll<HTMLElement>("a.thread, .thread-project, .thread-team")];
 		const next = links[links.indexOf(document.activeElement as HTMLElement) + (e.key === "ArrowDown" ? 1 : -1)];
 		next?.focus();
 		if (next) e.preventDefault();
@@ -45,7 +48,8 @@ export function Threads() {
 				: <VirtualList rows={rows} estimate={58} class="thread-list" label="Threads" role="list" rowRole="listitem"
 					onKeyDown={onKeyDown}
 					onScroll={(_, last) => last > rows.length - 10 && void app.loadMoreThreads()}
-					render={(row) => (row.kind === "project" ? <ProjectRow row={row} /> : <ThreadRow row={row} />)} />}
+					render={(row) => (row.kind === "project" ? <ProjectRow row={row} /> : row.kind === "team" ? <TeamHead row={row} />
+						: <ThreadRow row={row} />)} />}
 			{foldedProjects.value.size > 0 && app.hasMoreThreads() && (
 				<button type="button" class="more-threads" onClick={() => void app.loadMoreThreads()}>Load more threads</button>
 			)}
@@ -79,6 +83,26 @@ function ProjectRow({ row }: { row: Row<"project"> }) {
 	);
 }
 
+const indent = (depth: number) => (depth > 0 ? { marginLeft: `${depth * 14}px` } : undefined);
+
+/** TeamHead counts the agents of a thread, and hides and shows them. */
+function TeamHead({ row }: { row: Row<"team"> }) {
+	const dots = row.agents.map(dotOf).filter((d) => d !== null);
+	return (
+		<button type="button" class="thread-team" aria-expanded={row.open} style={indent(row.depth)}
+			onClick={() => openTeam(row.of, !row.open)}>
+			<span class={`chevron ${row.open ? "open" : ""}`}><Icon name="chevron" /></span>{plural(row.agents.length, "agent")}
+			{!row.open && ["waiting", "failed", "working"].map((name) => {
+				const of = dots.filter((d) => d.name === name);
+				return of.length > 0 && <DotView dot={{ name, label: `${of.length} ${of[0]!.label}` }} />;
+			})}
+		</button>
+	);
+}
+
+const DotView = ({ dot }: { dot: Dot }) =>
+	<span class={`dot dot-${dot.name}`}><i aria-hidden="true" />{dot.label}</span>;
+
 function ThreadRow({ row }: { row: Row<"thread"> }) {
 	const { thread } = row;
 	const selected = app.current.value?.id === thread.id;
@@ -86,12 +110,13 @@ function ThreadRow({ row }: { row: Row<"thread"> }) {
 	const archived = app.showArchived.value;
 	return (
 		<div class={`thread-row ${selected ? "selected" : ""}`}
-			style={row.depth > 0 ? { marginLeft: `${row.depth * 14}px` } : undefined}>
+			style={indent(row.depth)}>
 			<a class="thread" href={`#/thread/${thread.id}`} aria-current={selected ? "true" : undefined}>
 				<span class="thread-title">
-					{row.depth > 0 && <><Icon name="fork" /><span class="visually-hidden">fork: </span></>}{titleOf(thread)}</span>
+					{row.depth > 0 && <><Icon name={row.agent ? "spark" : "fork"} />
+						<span class="visually-hidden">{row.agent ? "agent: " : "fork: "}</span></>}{titleOf(thread)}</span>
 				<span class="thread-facts">
-					{dot && <span class={`dot dot-${dot.name}`}><i aria-hidden="true" />{dot.label}</span>}
+					{dot && <DotView dot={dot} />}
 					{row.note && <span class="ellipsis thread-note">{visible(row.note)}</span>}
 					{row.folder && <span class="ellipsis" title={thread.cwd}>{visible(row.folder)}</span>}
 					<span>{age(thread.updatedAt)}</span>

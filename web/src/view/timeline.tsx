@@ -9,11 +9,13 @@ import { VirtualList, type ListHandle } from "../lib/virtual.tsx";
 import { Icon } from "../lib/icons.tsx";
 import { plural } from "../lib/format.ts";
 import { EntryView } from "./entries.tsx";
-import { FindBar } from "./find.tsx";
+import { lazy } from "../lib/lazy.tsx";
 import { opener } from "../lib/openpath.ts";
 import { openFile } from "./openfile.tsx";
 import { Overview } from "./overview.tsx";
 import { reveal } from "../store/reveal.ts";
+
+const FindBar = lazy(() => import("./find.tsx").then((m) => m.FindBar));
 
 /** ThreadTimeline shows the entries of a thread, or why they cannot be shown. */
 export function ThreadTimeline({ store }: { store: ThreadStore }) {

@@ -60,11 +60,16 @@ func isKind(err error, kind protocol.Kind) bool {
 	return errors.As(err, &e) && e.Data != nil && e.Data.Kind == kind
 }
 
-// last returns the thread that was written last. It ignores archived threads.
+// ownSources returns the sources of all threads that no agent started.
+func ownSources() *[]string {
+	return &[]string{"cli", "vscode", "exec", "appServer", "subAgentReview", "subAgentCompact", "subAgentOther", "unknown"}
+}
+
+// last returns the thread that was written last. It ignores archived threads and agents of other threads.
 func (c threadFinder) last() (string, error) {
 	one, updated := uint32(1), "updated_at"
 	page, err := app.Call[protocol.ThreadListResponse](c.LocalClient, "thread/list",
-		protocol.ThreadListParams{Limit: &one, SortKey: &updated, ModelProviders: &[]string{}, SourceKinds: allSources()})
+		protocol.ThreadListParams{Limit: &one, SortKey: &updated, ModelProviders: &[]string{}, SourceKinds: ownSources()})
 	if err != nil {
 		return "", err
 	}

@@ -35,10 +35,12 @@ type threadCall struct {
 	client      *app.LocalClient
 }
 
-// thread exports threads from the home, and imports threads into it.
+// thread lists the threads of the home, exports them, and imports threads into it.
 func (c commands) thread() cmdline.Command {
-	return cmdline.Command{Name: "thread", Doc: "export and import stored threads", Group: groupThreads,
+	return cmdline.Command{Name: "thread", Doc: "list, export and import stored threads", Group: groupThreads,
 		Words: []cmdline.Word{threadWord()}, Commands: []cmdline.Command{
+			{Name: "list", Doc: "list stored threads, the newest first; with --agents also the agents below their parents",
+				Define: c.threadList},
 			{Name: "export", Doc: "write a stored thread as a document, or as JSON for import", Args: "THREAD",
 				Define: c.threadExport},
 			{Name: "import", Doc: "create a thread from this JSON or from a rollout, and print the thread id", Args: "FILE",

@@ -145,8 +145,8 @@ func (s *Step) calls(p *core.Prompt) []core.ToolCall {
 	var calls []core.ToolCall
 	var ids model.CallIDs
 	for _, c := range s.ToolCalls {
-		calls = append(calls,
-			core.ToolCall{ID: ids.Claim(p, c.ID), Name: c.Name, Arguments: cmp.Or(string(c.Arguments), "{}")})
+		arguments := withAgents(cmp.Or(string(c.Arguments), "{}"), p)
+		calls = append(calls, core.ToolCall{ID: ids.Claim(p, c.ID), Name: c.Name, Arguments: arguments})
 	}
 	return calls
 }

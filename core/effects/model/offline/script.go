@@ -57,7 +57,8 @@ type StepCall struct {
 }
 
 // CallArguments is the text of a call's arguments. A script gives an object, or a
-// string that is taken as it is, valid or not; without either it is {}.
+// string that is taken as it is, valid or not; without either it is {}. {{agent 1}} stands for the id of the first
+// agent that the thread has started.
 type CallArguments string
 
 // StepError fails the first Times requests of a step, or 1 if Times is 0. A step without an answer is

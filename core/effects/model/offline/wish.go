@@ -14,7 +14,8 @@ import (
 	"appserver/protocol"
 )
 
-// exchangeText is the last user message of a prompt, skills and definitions of tools apart, and the outputs after it.
+// exchangeText is the last user message of a prompt, and the outputs after it. Skills, definitions of tools and results
+// of agents are no messages of the user.
 type exchangeText struct {
 	text    string
 	outputs []string
@@ -27,7 +28,7 @@ func lastExchange(p *core.Prompt) exchangeText {
 		case *protocol.Message:
 			text := protocol.JoinText(i.Content)
 			if i.Role == protocol.RoleUser && !strings.HasPrefix(text, core.SkillTag) &&
-				!strings.HasPrefix(text, protocol.ToolDefinitionTag) {
+				!strings.HasPrefix(text, protocol.ToolDefinitionTag) && !strings.HasPrefix(text, protocol.AgentNoticeTag) {
 				exchange = exchangeText{text: text}
 			}
 		case *protocol.FunctionCallOutput:
