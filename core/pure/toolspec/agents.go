@@ -27,7 +27,7 @@ const (
 
 // IsAgentTool reports whether a tool is one of these, by its name with or without the namespace.
 func IsAgentTool(name string) bool {
-	switch strings.TrimPrefix(strings.TrimPrefix(name, AgentsNamespace), ".") {
+	switch strings.TrimPrefix(strings.TrimPrefix(name, protocol.AgentsNamespace), ".") {
 	case SpawnAgent, SendInput, WaitAgent, CloseAgent, ResumeAgent:
 		return true
 	}
