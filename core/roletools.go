@@ -47,7 +47,10 @@ const (
 
 // refusedByRole returns the output of a command that the role of the agent does not permit, or "".
 func (s *step) refusedByRole(c *shellCommand) string {
-	patches := c != nil && patchIn(c) != nil
+	patches := false
+	if c != nil {
+		_, _, patches = c.Patch()
+	}
 	switch {
 	case patches && !s.mayUse(toolspec.ApplyPatch) && (s.commandsRead() || !s.mayUse(toolspec.Shell)):
 		return noPatchOfRoleText

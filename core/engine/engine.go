@@ -31,6 +31,7 @@ type Engine struct {
 	skipped        sync.Once     // see skipRequests
 	proxied        *proxiedRequests
 	team           *team
+	agents         agentWork
 	globalNotices  map[string]bool // see globalMethods
 	readers        chan struct{}
 	oneshotServers chan struct{}

@@ -113,7 +113,7 @@ func (a *actor) handleResult(r result) {
 	case core.ToolDone:
 		a.warnWithheld(done.Result.Withheld)
 	case core.AgentsCalled:
-		a.engine.beginAgents(done.States)
+		a.engine.agents.begin(a.engine, done.States)
 	}
 }
 

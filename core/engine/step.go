@@ -60,7 +60,7 @@ func (a *actor) send(messages []core.Message) {
 		case core.ContextChanged:
 			a.broadcastContext(m)
 		case core.Notice:
-			a.watchAgent(m.Notification)
+			a.engine.agents.watch(a, m.Notification)
 			a.notify(m.Notification)
 		case core.Request:
 			for _, conn := range a.subscribers {

@@ -43,6 +43,17 @@ type agent struct {
 // counts while it works.
 func (a *agent) counts() bool { return !a.closed && (a.path == "" || !a.state.IsFinal()) }
 
+// agentWork is what a thread does about agents in the midst of its own work. New sets it, because agents begin, end and
+// unload threads themselves.
+type agentWork struct {
+	// watch takes notice of a notification before clients get it.
+	watch func(a *actor, n protocol.Notification)
+	// call returns the work of a call about other agents.
+	call func(a *actor, e core.CallAgents) work
+	// begin begins the work of agents that have started.
+	begin func(e *Engine, started map[string]protocol.AgentState)
+}
+
 func newTeam() *team { return &team{agents: map[string]*agent{}, changed: make(chan struct{})} }
 
 // The errors of add, in the words of the reference implementation.

@@ -45,7 +45,7 @@ func requestWith(t *testing.T, p *apptest.Provider, text string) apptest.ChatReq
 }
 
 // requestOf returns the last request of an agent with a path.
-func requestOf(t *testing.T, p *apptest.Provider, path string) apptest.ChatRequest {
+func requestOfPath(t *testing.T, p *apptest.Provider, path string) apptest.ChatRequest {
 	t.Helper()
 	return requestWith(t, p, "You are the agent "+path+".")
 }
@@ -108,7 +108,7 @@ func TestAgentsWithPaths(t *testing.T) {
 		require.Contains(t, names, `"followup_task"`)
 		require.NotContains(t, names, `"send_input"`)
 
-		of := requestOf(t, p, "/root/child_a")
+		of := requestOfPath(t, p, "/root/child_a")
 		require.Contains(t, strings.Join(of.Conversation(t), "\n"),
 			"Message Type: NEW_TASK\nTask name: /root/child_a\nSender: /root\nPayload:\ncount the files")
 		require.Contains(t, string(apptest.JoinRaw(of.Messages)),
@@ -206,7 +206,7 @@ func TestAgentsWithPathsGetMessages(t *testing.T) {
 			"live agent path `/root/nope` not found", "root is not a spawned agent", "(no output)"}, got[3:9])
 		require.Contains(t, got[9], `"agent_name":"/root/slow"`)
 		require.NotContains(t, got[9], "quick")
-		again := requestOf(t, p, "/root/quick")
+		again := requestOfPath(t, p, "/root/quick")
 		conversation := strings.Join(again.Conversation(t), "\n")
 		require.Contains(t, conversation, "Message Type: MESSAGE\nTask name: /root/quick\nSender: /root\nPayload:\na note")
 		require.Less(t, strings.Index(conversation, "a note"), strings.Index(conversation, "second task"))
@@ -306,9 +306,9 @@ func TestTaskForWorkingAgentContinuesItsTurn(t *testing.T) {
 	c.Until(func(m apptest.Message) bool { return strings.Contains(string(m.Params), `"tool":"wait"`) })
 	close(sent)
 	require.Equal(t, "completed", awaitTurnOf(c, root))
-	worker := strings.Join(requestOf(t, p, "/root/worker").Conversation(t), "\n")
+	worker := strings.Join(requestOfPath(t, p, "/root/worker").Conversation(t), "\n")
 	require.Contains(t, worker, "assistant: first done\nuser: Message Type: NEW_TASK")
-	answers := strings.Join(requestOf(t, p, "/root").Conversation(t), "\n")
+	answers := strings.Join(requestOfPath(t, p, "/root").Conversation(t), "\n")
 	require.Contains(t, answers, "Payload:\nsecond done")
 	require.NotContains(t, answers, "Payload:\nfirst done")
 	require.Len(t, c.Notifications("turn/completed"), 2)
@@ -378,6 +378,6 @@ func TestAgentsWithPathsSurviveKill(t *testing.T) {
 	got := outputs(requestWith(t, p, "another task"))
 	require.Contains(t, strings.Join(got, "\n"), `{"agent_name":"/root/quick","agent_status":{"completed":"done"}},`+
 		`{"agent_name":"/root/slow","agent_status":"interrupted"}`)
-	require.Contains(t, strings.Join(requestOf(t, p, "/root/quick").Conversation(t), "\n"), "quick task")
+	require.Contains(t, strings.Join(requestOfPath(t, p, "/root/quick").Conversation(t), "\n"), "quick task")
 	c.Close()
 }

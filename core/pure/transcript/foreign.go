@@ -27,7 +27,9 @@ func newForeignItem(tag, id string, started, completed gjson.Result, members obj
 }
 
 // timedItem returns an item with the times of its event.
-func timedItem(tag string, item protocol.ThreadItemVariant, started, completed gjson.Result) protocol.ThreadItemVariant {
+func timedItem(
+	tag string, item protocol.ThreadItemVariant, started, completed gjson.Result,
+) protocol.ThreadItemVariant {
 	members := object{}
 	raw, err := protocol.Marshal(item)
 	if err != nil || protocol.Unmarshal(raw, &members) != nil {
