@@ -131,7 +131,7 @@ func TestAgentsOfReferenceContinue(t *testing.T) {
 	c.BeginTurn(root, "go on")
 	require.Equal(t, "completed", awaitTurnOf(c, root))
 	require.Contains(t, string(apptest.JoinRaw(requestWith(t, p, "it is done").Messages)), `Payload:\nit is done`)
-	worked := strings.Join(requestOf(t, p, "/root/child_a").Conversation(t), "\n")
+	worked := strings.Join(requestOfPath(t, p, "/root/child_a").Conversation(t), "\n")
 	require.Contains(t, worked, "Payload:\nchildA: count")
 	require.Contains(t, worked, "Payload:\none more")
 	require.Len(t, c.ReadThread(child).Turns, 3)

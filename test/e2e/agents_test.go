@@ -13,7 +13,7 @@ import (
 )
 
 // outputsOf returns the outputs of the tools in the last request whose messages contain a text.
-func outputsOf(m apptest.ScriptedModel, text string) (outputs []string) {
+func outputsAbout(m apptest.ScriptedModel, text string) (outputs []string) {
 	for _, r := range m.Requests() {
 		if !strings.Contains(r.Body, text) {
 			continue
@@ -167,7 +167,7 @@ func TestAgentsAreBounded(t *testing.T) {
 	outputs := m.Outputs()
 	require.Equal(t, "collab spawn failed: agent thread limit reached", outputs[2])
 	require.Contains(t, outputs[4], "agent_id")
-	require.Contains(t, strings.Join(outputsOf(m, "no tool"), "\n"), `There is no tool "spawn_agent"`, "too deep")
+	require.Contains(t, strings.Join(outputsAbout(m, "no tool"), "\n"), `There is no tool "spawn_agent"`, "too deep")
 	require.Len(t, c.Children(id), 3)
 }
 
