@@ -46,7 +46,8 @@ func (a *actor) start(e core.Effect) {
 	case core.Remember, core.Recall:
 		a.startMemoryEffect(e)
 	case core.CallAgents:
-		a.launch(e.ID, a.engine.agents.call(a, e), core.AgentsCalled{Effect: e.ID, Failed: true, Output: "the call did not end"})
+		a.launch(e.ID, a.engine.agents.call(a, e),
+			core.AgentsCalled{Effect: e.ID, Failed: true, Output: "the call did not end"})
 	case core.Timer:
 		a.startTimer(e)
 	case core.Cancel:

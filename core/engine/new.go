@@ -18,7 +18,8 @@ func New(p Parts) *Engine {
 	open := &proxiedRequests{open: map[protocol.Caller]*proxiedRequest{}}
 	p.Outbox.Answers = proxyAnswers{p.Outbox.Answers, open}
 	return &Engine{parts: p, proxied: open, team: newTeam(),
-		agents: agentWork{watch: (*actor).watchAgent, call: (*actor).callAgents, begin: (*Engine).beginAgents}, globalNotices: globalMethods(), threads: map[string]*actor{},
+		agents:        agentWork{watch: (*actor).watchAgent, call: (*actor).callAgents, begin: (*Engine).beginAgents},
+		globalNotices: globalMethods(), threads: map[string]*actor{},
 		announced: map[string]bool{}, prepared: map[string]bool{}, watchers: map[uint64]bool{},
 		readers:        make(chan struct{}, maxReaders),
 		oneshotServers: make(chan struct{}, maxOneshotServers), haveList: make(chan struct{}, 1), ended: make(chan struct{})}

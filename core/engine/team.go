@@ -43,8 +43,8 @@ type agent struct {
 // counts while it works.
 func (a *agent) counts() bool { return !a.closed && (a.path == "" || !a.state.IsFinal()) }
 
-// agentWork is what a thread does about agents in the midst of its own work. New sets it, because agents begin, end and
-// unload threads themselves.
+// agentWork has the functions for agents that a thread calls in the midst of its own work. New sets it, because agents
+// begin, end and unload threads themselves.
 type agentWork struct {
 	// watch takes notice of a notification before clients get it.
 	watch func(a *actor, n protocol.Notification)

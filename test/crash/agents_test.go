@@ -101,12 +101,14 @@ func (s *crashTeam) settle() {
 		return answer.Error == nil
 	}, apptest.Timeout, 20*time.Millisecond)
 	missing := func() (ids []string) {
-		var context strings.Builder
+		reported := map[string]bool{}
 		for _, item := range s.ContextList(s.parent).Items {
-			context.WriteString(item.Preview + item.LongPreview + "\n")
+			if item.AgentThreadID != nil {
+				reported[*item.AgentThreadID] = true
+			}
 		}
 		for id := range s.started {
-			if !strings.Contains(context.String(), `"agent_path":"`+id) {
+			if !reported[id] {
 				ids = append(ids, id)
 			}
 		}

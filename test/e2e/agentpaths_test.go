@@ -44,7 +44,7 @@ func requestWith(t *testing.T, p *apptest.Provider, text string) apptest.ChatReq
 	return apptest.ChatRequest{}
 }
 
-// requestOf returns the last request of an agent with a path.
+// requestOfPath returns the last request of an agent with a path.
 func requestOfPath(t *testing.T, p *apptest.Provider, path string) apptest.ChatRequest {
 	t.Helper()
 	return requestWith(t, p, "You are the agent "+path+".")

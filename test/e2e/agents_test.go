@@ -12,7 +12,7 @@ import (
 	"appserver/test/sample"
 )
 
-// outputsOf returns the outputs of the tools in the last request whose messages contain a text.
+// outputsAbout returns the outputs of the tools in the last request whose messages contain a text.
 func outputsAbout(m apptest.ScriptedModel, text string) (outputs []string) {
 	for _, r := range m.Requests() {
 		if !strings.Contains(r.Body, text) {
@@ -76,7 +76,8 @@ func TestAgentsWorkAndReport(t *testing.T) {
 			"sendInput completed completed", "wait completed completed", "closeAgent completed completed",
 			"sendInput failed notFound"}, calls)
 
-		require.Equal(t, 2, strings.Count(previews(c, id), "<subagent_notification>"))
+		result := "Result of " + gjson.Get(outputs[0], "nickname").Str + ": done\n"
+		require.Equal(t, 2, strings.Count(previews(c, id), result))
 		require.NotContains(t, previews(c, id), "from the agent\n")
 		require.Contains(t, previews(c, child), "from the agent\n")
 		view := gjson.ParseBytes(c.Call("thread/read", apptest.Object{"threadId": child})).Get("thread")

@@ -169,6 +169,13 @@ func TestAgentsWithPathsAreOn(t *testing.T) {
 	}
 }
 
+// TestBoundsOfAgentsWithPathsAreRefused requires an error that names the setting that is obeyed.
+func TestBoundsOfAgentsWithPathsAreRefused(t *testing.T) {
+	var paths config.MultiAgentPaths
+	err := paths.UnmarshalJSON([]byte(`{"enabled": true, "max_concurrent_threads_per_session": 2}`))
+	require.ErrorContains(t, err, "max_concurrent_threads_per_session is not supported here: set agents.max_threads")
+}
+
 func TestFeatures(t *testing.T) {
 	require.Equal(t, []protocol.ExperimentalFeature{
 		{Name: "default_mode_request_user_input", Stage: "underDevelopment"},

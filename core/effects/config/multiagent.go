@@ -1,7 +1,10 @@
 package config
 
 import (
+	"encoding/json"
 	"errors"
+	"fmt"
+	"strings"
 
 	"appserver/protocol"
 )
@@ -11,7 +14,8 @@ type MultiAgentPaths bool
 
 var errMultiAgentPaths = errors.New("expected true, false, or a table with the boolean enabled")
 
-// UnmarshalJSON reads the boolean or the table. Other keys of the table have no effect.
+// UnmarshalJSON reads the boolean or the table. A bound in the table is an error, because the bounds of agents are in
+// another one. Other keys of the table have no effect.
 func (m *MultiAgentPaths) UnmarshalJSON(b []byte) error {
 	var on bool
 	if protocol.Unmarshal(b, &on) == nil {
@@ -21,8 +25,15 @@ func (m *MultiAgentPaths) UnmarshalJSON(b []byte) error {
 	var table struct {
 		Enabled *bool `json:"enabled"`
 	}
-	if err := protocol.Unmarshal(b, &table); err != nil || table.Enabled == nil {
+	var keys map[string]json.RawMessage
+	err := errors.Join(protocol.Unmarshal(b, &table), protocol.Unmarshal(b, &keys))
+	if err != nil || table.Enabled == nil {
 		return errMultiAgentPaths
+	}
+	for key := range keys {
+		if strings.HasPrefix(key, "max_") {
+			return fmt.Errorf("%s is not supported here: set agents.max_threads or agents.max_depth", key)
+		}
 	}
 	*m = MultiAgentPaths(*table.Enabled)
 	return nil

@@ -5,7 +5,7 @@ export function addressed(): string | undefined {
 	return /^#\/thread\/([\w-]+)$/.exec(location.hash)?.[1];
 }
 
-/** clearAddress removes a thread from the address. An address that names another one stays: that is about to be opened. */
+/** clearAddress removes a thread from the address. An address that names another one stays, because that opens next. */
 export function clearAddress(id: string): void {
 	if (location.hash === "" || (addressed() ?? id) !== id) return;
 	history.replaceState(null, "", location.pathname + location.search);

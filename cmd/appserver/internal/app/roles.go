@@ -22,12 +22,12 @@ func (t turns) role(name string) (core.AgentRole, bool) {
 	return agentrole.Named(roles, name)
 }
 
-// agentRules returns the rules with the roles that the model can choose.
-func (t turns) agentRules(rules core.AgentRules) (_ core.AgentRules, warnings []string) {
+// agentRules returns the rules with the roles that the model can choose, and warnings about those that are left out.
+func (s *setup) agentRules(c *config.Config, rules core.AgentRules) (_ core.AgentRules, warnings []string) {
 	if !rules.Offered {
 		return rules, nil
 	}
-	roles, warnings := t.setup.rolesOf(t.config)
+	roles, warnings := s.rolesOf(c)
 	rules.Roles = agentrole.Text(roles)
 	return rules, warnings
 }

@@ -237,5 +237,8 @@ func (s *setup) defaults(c *config.Config) core.Settings {
 
 // Capabilities returns the capabilities of a model by the configuration of the server.
 func (s *setup) Capabilities(provider, model string) core.Capabilities {
-	return s.config.Current().Capabilities(provider, model, s.models.Model(provider, model))
+	current := s.config.Current()
+	c := current.Capabilities(provider, model, s.models.Model(provider, model))
+	c.Agents, _ = s.agentRules(current, c.Agents)
+	return c
 }

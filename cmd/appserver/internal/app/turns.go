@@ -51,7 +51,7 @@ func (t turns) Env(settings core.Settings) (core.TurnEnv, error) {
 	}
 	listed := t.listed(settings)
 	capabilities, leftOut := t.capabilities(settings, listed)
-	rules, roles := t.agentRules(capabilities.Agents)
+	rules, roles := t.setup.agentRules(t.config, capabilities.Agents)
 	capabilities.Agents = rules
 	date, zone := workspace.Today(time.Now())
 	if !c.IncludeEnvironmentContextTime {
