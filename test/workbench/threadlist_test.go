@@ -95,7 +95,7 @@ func TestInboxListsTurnsThatEndedElsewhere(t *testing.T) {
 	t.Parallel()
 	home := t.TempDir()
 	w := serve(t, home, "-c", "model_providers.offline.script="+writeScript(t, home, object{"steps": []any{
-		object{"deltas": []string{"a", "b"}, "gapMs": 1500},
+		object{"deltas": []string{"a", "b"}, "gapMs": 5000},
 	}})).open(t)
 	w.start(t.TempDir())
 	w.send("good work")

@@ -2,12 +2,8 @@
 
 import { Fenwick } from "./fenwick.ts";
 
-/**
- * overscanPixels and overscanRows bound the height that is mounted above and below the viewport, in pixels and in rows
- * of estimated height. A jump mounts all of it at once.
- */
-const overscanPixels = 400;
-const overscanRows = 7;
+/** overscan is the height, in pixels, that is mounted above and below the viewport. */
+const overscan = 400;
 
 /** Row is a row with a name that stays when rows are added before it. */
 export interface Row {
@@ -58,7 +54,6 @@ export class ListModel {
 	/** range returns the first row to mount, and the one after the last. */
 	range(top: number, height: number): [number, number] {
 		if (this.keys.length === 0) return [0, 0];
-		const overscan = Math.min(overscanPixels, overscanRows * this.estimate);
 		const first = this.tree.find(Math.max(0, top - overscan));
 		const last = this.tree.find(top + height + overscan);
 		return [first, last + 1];
