@@ -52,9 +52,10 @@ func entryInProgress(turnID string, item protocol.ThreadItem) protocol.ThreadIte
 	return protocol.ThreadItemEntry{TurnID: turnID, Item: item, StartedAtMs: item.StartedAtMs}
 }
 
-// streamedItems returns the items of the running model request whose texts stream in.
+// streamedItems returns the items of the running model request whose texts stream in. Clients do not see the message of
+// a reviewer before its end.
 func (t *turn) streamedItems() (items []protocol.ThreadItem) {
-	if t.request == nil || t.review != nil {
+	if t.request == nil {
 		return nil
 	}
 	if o := t.request.reasoning; o != nil {
@@ -64,7 +65,7 @@ func (t *turn) streamedItems() (items []protocol.ThreadItem) {
 		items = append(items, newItem(&protocol.WebSearchItem{ID: o.id}, o.startedAt))
 	}
 	switch o := t.request.message; {
-	case o == nil:
+	case o == nil || t.review != nil:
 	case o.plans == nil:
 		items = append(items, newItem(&protocol.AgentMessageItem{ID: o.id, Text: o.text.String()}, o.startedAt))
 	default:
