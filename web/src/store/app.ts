@@ -235,9 +235,14 @@ function notified(n: ServerNotification): void {
 	}
 }
 
+/** addressed returns the id of the thread that the address names, if it names one. */
+function addressed(): string | undefined {
+	return /^#\/thread\/([\w-]+)$/.exec(location.hash)?.[1];
+}
+
 /** route opens the thread that the address names. */
 function route(): void {
-	const id = /^#\/thread\/([\w-]+)$/.exec(location.hash)?.[1];
+	const id = addressed();
 	if (id && id !== current.value?.id) void open(id);
 	if (!id) leave();
 }
@@ -256,11 +261,13 @@ function close(): void {
 	void connection.value!.call("thread/unsubscribe", { threadId: store.id }).catch(() => undefined);
 }
 
-/** leave closes the open thread, and removes it from the address. */
+/** leave closes the open thread, and removes it from the address. An address that names another one stays: that is
+ * about to be opened. */
 function leave(): void {
-	if (!current.value) return;
+	const id = current.value?.id;
+	if (!id) return;
 	close();
-	if (location.hash !== "") history.replaceState(null, "", location.pathname + location.search);
+	if (location.hash !== "" && (addressed() ?? id) === id) history.replaceState(null, "", location.pathname + location.search);
 }
 
 async function open(id: string): Promise<void> {
