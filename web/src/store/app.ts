@@ -5,6 +5,7 @@ import { CallError, Connection } from "../wire/connection.ts";
 import { dropSession } from "../wire/session.ts";
 import { openTransport, type Transport } from "../wire/transport.ts";
 import type { ServerNotification, Thread, ThreadStartParams, Turn } from "../wire/types.ts";
+import { addressed, clearAddress } from "./address.ts";
 import { modelStore } from "./models.ts";
 import * as questions from "./questions.ts";
 import { Delay } from "../lib/delay.ts";
@@ -235,11 +236,6 @@ function notified(n: ServerNotification): void {
 	}
 }
 
-/** addressed returns the id of the thread that the address names, if it names one. */
-function addressed(): string | undefined {
-	return /^#\/thread\/([\w-]+)$/.exec(location.hash)?.[1];
-}
-
 /** route opens the thread that the address names. */
 function route(): void {
 	const id = addressed();
@@ -261,13 +257,12 @@ function close(): void {
 	void connection.value!.call("thread/unsubscribe", { threadId: store.id }).catch(() => undefined);
 }
 
-/** leave closes the open thread, and removes it from the address. An address that names another one stays: that is
- * about to be opened. */
+/** leave closes the open thread, and removes it from the address. */
 function leave(): void {
 	const id = current.value?.id;
 	if (!id) return;
 	close();
-	if (location.hash !== "" && (addressed() ?? id) === id) history.replaceState(null, "", location.pathname + location.search);
+	clearAddress(id);
 }
 
 async function open(id: string): Promise<void> {
