@@ -8,8 +8,8 @@ import (
 )
 
 // FreeAddress returns a loopback address, as HOST:PORT, on which nothing listens. It is for programs that are started
-// with a fixed port. Systems take ports of connections, and those for port 0, from a higher range, so no other test gets
-// this port before the program listens.
+// with a fixed port. Systems take ports of connections, and those for port 0, from a higher range, so no other test
+// gets this port before the program listens.
 func FreeAddress(t testing.TB) string {
 	t.Helper()
 	const first, last, attempts = 10_000, 32_000, 100
