@@ -7,9 +7,9 @@ import (
 	"testing"
 )
 
-// FreeAddress returns a loopback address, as HOST:PORT, on which nothing listens, for a program that is started with a
-// fixed port. The port is below the range from which systems take ports of connections and of port 0, because another
-// test would get it otherwise before the program listens.
+// FreeAddress returns a loopback address, as HOST:PORT, on which nothing listens. It is for programs that are started
+// with a fixed port. Systems take ports of connections, and those for port 0, from a higher range, so no other test
+// gets this port before the program listens.
 func FreeAddress(t testing.TB) string {
 	t.Helper()
 	const first, last, attempts = 10_000, 32_000, 100

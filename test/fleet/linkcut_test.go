@@ -22,10 +22,10 @@ const (
 // newCutFleet starts an owner and an edge. Both reach the database; the edge reaches the owner through a link.
 func newCutFleet(t *testing.T) (owner, edge *node, link *partition.Link) {
 	t.Helper()
-	url, port, lease := pgtest.Database(t), apptest.FreeAddress(t), "fleet.lease_ms=2000"
-	link = partition.New(t, "tcp", port)
+	url, address, lease := pgtest.Database(t), apptest.FreeAddress(t), "fleet.lease_ms=2000"
+	link = partition.New(t, "tcp", address)
 	home := t.TempDir()
-	cmd := command(t, home, url, "-c", lease, "-c", `fleet.listen="ws://`+port+`"`,
+	cmd := command(t, home, url, "-c", lease, "-c", `fleet.listen="ws://`+address+`"`,
 		"-c", `fleet.address="ws://`+link.Address()+`"`)
 	cmd.Env = append(cmd.Env, "APPSERVER_FLEET_SECRET="+strings.Repeat("secret", 6))
 	owner = &node{apptest.StartProcess(t, cmd), home}

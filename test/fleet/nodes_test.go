@@ -155,8 +155,8 @@ func TestAServerListensForOtherServers(t *testing.T) {
 	t.Parallel()
 	authority := apptest.NewAuthority(t)
 	cert, key := authority.Issue(t, "127.0.0.1", -time.Hour, time.Hour)
-	home, port := t.TempDir(), apptest.FreeAddress(t)
-	cmd := command(t, home, pgtest.Database(t), "-c", "fleet.listen=wss://"+port, "-c", "fleet.cert="+cert, "-c",
+	home, address := t.TempDir(), apptest.FreeAddress(t)
+	cmd := command(t, home, pgtest.Database(t), "-c", "fleet.listen=wss://"+address, "-c", "fleet.cert="+cert, "-c",
 		"fleet.key="+key, "-c", "fleet.ca="+authority.File)
 	cmd.Env = append(cmd.Env, "APPSERVER_FLEET_SECRET="+secret)
 	n := apptest.StartProcess(t, cmd)
@@ -166,7 +166,7 @@ func TestAServerListensForOtherServers(t *testing.T) {
 	n.BeginTurn(id, "run: env")
 	n.UntilMethod("turn/completed")
 	require.NotContains(t, string(n.Call("context/getItems", apptest.Object{"threadId": id})), secret)
-	answer, err := client.Get("https://" + port + "/metrics")
+	answer, err := client.Get("https://" + address + "/metrics")
 	require.NoError(t, err)
 	text, err := io.ReadAll(answer.Body)
 	require.NoError(t, errors.Join(err, answer.Body.Close()))
@@ -175,7 +175,7 @@ func TestAServerListensForOtherServers(t *testing.T) {
 	require.Regexp(t, `appserver_threads_owned 1\n`, string(text))
 	require.Contains(t, string(text), "appserver_database_sync_standby 0\n")
 	fleet := gjson.GetBytes(n.Call("server/diagnostics", apptest.Object{}), "fleet")
-	require.Equal(t, "wss://"+port, fleet.Get("address").Str)
+	require.Equal(t, "wss://"+address, fleet.Get("address").Str)
 	require.True(t, fleet.Get("encrypted").Bool())
 	require.Equal(t, fleet.Get("node").Str, fleet.Get("nodes.0.node").Str)
 	require.Positive(t, fleet.Get("appends").Int())

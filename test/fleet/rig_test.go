@@ -64,10 +64,11 @@ func newRig(t *testing.T, seed uint64, isLinked bool, url string, sockets []stri
 
 // listen gives a node a port for the others, which dial it through a link.
 func (m *machine) listen(t *testing.T) {
-	port := apptest.FreeAddress(t)
-	link := partition.New(t, "tcp", port)
+	address := apptest.FreeAddress(t)
+	link := partition.New(t, "tcp", address)
 	m.links = append(m.links, link)
-	m.args = append(slices.Clip(m.args), "-c", `fleet.listen="ws://`+port+`"`, "-c", `fleet.address="ws://`+link.Address()+`"`)
+	m.args = append(slices.Clip(m.args), "-c", `fleet.listen="ws://`+address+`"`,
+		"-c", `fleet.address="ws://`+link.Address()+`"`)
 }
 
 // start starts the process of a node.

@@ -77,7 +77,7 @@ func TestRepositoriesOfCommandsRunNothing(t *testing.T) {
 			identity := "export GIT_AUTHOR_NAME=a GIT_AUTHOR_EMAIL=a@b GIT_COMMITTER_NAME=a GIT_COMMITTER_EMAIL=a@b; "
 			command := j.run(id, identity+strings.ReplaceAll(script, "@", evil))
 			useGit(t, j.project)
-			require.NoFileExists(t, ran, "after a command that ended so: %+v", command)
+			require.NoFileExists(t, ran, "a repository ran a program; the command ended with %+v", command)
 			j.Close()
 		})
 	}

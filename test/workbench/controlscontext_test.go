@@ -168,13 +168,9 @@ func TestControlsOfPastRequests(t *testing.T) {
 	w.click(".part-title")
 	w.await(open + ` !== "` + before + `"`)
 	eval[bool](w, `(document.querySelectorAll(".part-title[aria-expanded=false]").forEach((b) => b.click()), true)`)
-	w.await(`(() => {
-		const more = [...document.querySelectorAll(".prompt-parts button")].find((b) => b.textContent.includes("more characters"));
-		document.querySelector(".prompt-parts").scrollBy(0, 300);
-		window.part = more?.closest("article");
-		more?.click();
-		return more !== undefined;
-	})()`)
+	more := `[...document.querySelectorAll(".prompt-parts button")].find((b) => b.textContent.includes("more characters"))`
+	w.scrollThrough(".prompt-parts", 300, more+" !== undefined")
+	eval[bool](w, `(window.part = `+more+`.closest("article"), `+more+`.click(), true)`)
 	w.await(`part.textContent.length > 8000 && part.querySelector(":scope > button.small") === null`)
 	w.click(`.prompt-turns > li:last-child li:last-child button[aria-label^="Compare with"]`)
 	w.see(".part-row.added")

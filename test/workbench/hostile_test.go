@@ -60,19 +60,19 @@ func TestHostileTextIsShownAsText(t *testing.T) {
 // atEnd is true when a list is scrolled to its end.
 const atEnd = "list.scrollTop + list.clientHeight >= list.scrollHeight - 1"
 
-// scrollThrough scrolls through a list by pixels until an expression is true. It opens what is mounted, and
-// gives the page a frame after each step, so that each row is shown once.
+// scrollThrough scrolls through a list by pixels until an expression is true. It gives the page a frame after
+// each step, so that each row is shown once. If the page has openAll, it opens what is mounted.
 func (w *workbench) scrollThrough(selector string, pixels int, done string) {
 	w.t.Helper()
 	script := fmt.Sprintf(`(async () => {
 		const frame = () => new Promise((done) => requestAnimationFrame(() => setTimeout(done)));
 		for (let step = 0; step < 20; step++) {
-			openAll();
+			window.openAll?.();
 			await frame();
 			const list = document.querySelector(%q);
 			list.scrollBy(0, %d);
 			await frame();
-			openAll();
+			window.openAll?.();
 			if (%s) return true;
 		}
 		return false;

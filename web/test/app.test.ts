@@ -102,6 +102,19 @@ test("notifications change the list: new, renamed, working, archived and deleted
 	equal(stored.map((key) => localStorage.getItem(key)), [null, null, null]);
 });
 
+test("an archived thread leaves the page, and a thread that is about to be opened stays in the address", async () => {
+	const editor = await start();
+	await openPage("a");
+	await editor.notify("thread/archived", { threadId: "a" });
+	equal([app.current.value?.id, location.hash], [undefined, ""]);
+	await openPage("b");
+	app.show("a"); // the browser reports the new address later than the notification comes
+	await editor.notify("thread/archived", { threadId: "b" });
+	emit("hashchange", {});
+	await pass(20);
+	equal([app.current.value?.id, location.hash], ["a", "#/thread/a"]);
+});
+
 test("the threads of an older search change nothing", async () => {
 	const { server } = await start();
 	const held = server.hold("thread/search");
