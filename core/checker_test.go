@@ -54,6 +54,8 @@ type effectState struct {
 	cancelled, ended bool
 }
 
+func (e *effectState) isOver() bool { return e.cancelled || e.ended }
+
 type callerState int
 
 const (
@@ -65,8 +67,9 @@ const (
 type itemState struct {
 	turn, kind string
 	command    string
-	text       string // of the deltas, for reasoning those of the summary
-	content    string // of the deltas of raw reasoning
+	request    *effectState // the model request that ran at its begin, or nil
+	text       string       // of the deltas, for reasoning those of the summary
+	content    string       // of the deltas of raw reasoning
 	done       bool
 	stays      bool // its turn ended without it
 }
@@ -516,9 +519,12 @@ func (w *checker) checkInProgress(m *machine) {
 			w.report("item %s has %.100q so far, and clients have %.100q", id, text, whole)
 		}
 	}
-	dropped := func(kind string) bool { return kind == "agentMessage" || kind == "plan" } // with their request
+	dropped := func(item *itemState) bool { // with its request, which failed or was cancelled
+		streams := slices.Contains([]string{"agentMessage", "plan", "reasoning", "webSearch"}, item.kind)
+		return streams && item.request != nil && item.request.isOver()
+	}
 	for id, item := range w.items {
-		if turn := w.turns[item.turn]; !item.done && turn && !has[id] && !dropped(item.kind) {
+		if turn := w.turns[item.turn]; !item.done && turn && !has[id] && !dropped(item) {
 			w.report("item %s (%s) is in progress, and not shown so", id, item.kind)
 		}
 	}

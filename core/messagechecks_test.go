@@ -257,7 +257,7 @@ func (w *checker) checkItem(m *machine, out core.Output, method, turn, params st
 			w.report("item %s is started twice", id)
 		}
 		w.items[id] = &itemState{turn: turn, kind: gjson.Get(params, "item.type").String(),
-			command: gjson.Get(params, "item.command").String()}
+			command: gjson.Get(params, "item.command").String(), request: w.requestOf(turn)}
 	case method == "item/commandExecution/terminalInteraction" && item != nil: // in any later turn
 	case item == nil || item.done || item.turn != turn:
 		w.report("%s of item %s, which is not under way: %s", method, id, params)
@@ -270,6 +270,16 @@ func (w *checker) checkItem(m *machine, out core.Output, method, turn, params st
 	default:
 		item.text += gjson.Get(params, "delta").String()
 	}
+}
+
+// requestOf returns the running model request of a turn, or nil.
+func (w *checker) requestOf(turn string) *effectState {
+	for _, state := range w.effects {
+		if r, ok := state.Effect.(core.ModelRequest); ok && r.TurnID == turn && !state.isOver() {
+			return state
+		}
+	}
+	return nil
 }
 
 // allTexts returns the texts of a list in one.

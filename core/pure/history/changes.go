@@ -28,8 +28,12 @@ func (h *History) setVisibility(place int32, v visibility) {
 	if h.at(place).visibility.hidden != v.hidden {
 		h.shown.changed = append(h.shown.changed, place)
 	}
-	h.formsDue = h.formsDue || h.at(place).native
-	h.at(place).setVisibility(v)
+	c := h.at(place)
+	h.formsDue = h.formsDue || c.native
+	if c.role == call && c.pair != None && c.visibility.Text != v.Text {
+		h.at(c.pair).about = nil // which names the call
+	}
+	c.setVisibility(v)
 }
 
 func (c *Item) setVisibility(v visibility) {

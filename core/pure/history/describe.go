@@ -208,7 +208,7 @@ func (c *Item) messageCategory(m *protocol.Message, typed bool) protocol.Context
 		return protocol.CategoryToolDefinition
 	case begins(InstructionsTag, InstructionsHead, SkillTag, protocol.PluginsTag):
 		return protocol.CategoryUserInstructions
-	case begins(AbortedTag, ShellTag, protocol.AgentNoticeTag, protocol.PeerAnswerHead):
+	case begins(AbortedTag, ShellTag, protocol.PeerAnswerHead):
 		return protocol.CategoryOther
 	case begins(protocol.AgentNoticeTag):
 		return protocol.CategoryToolOutput

@@ -68,3 +68,20 @@ func TestTheLineOfAResultHasTheNameOfTheAgent(t *testing.T) {
 	appendLines(h, item(5, history.UserMessage(agentNotice(`"interrupted"`))))
 	require.Empty(t, listed(t, h, "r5").Preview)
 }
+
+func TestTheLineOfAnOutputNamesItsCallWhileBothAreThere(t *testing.T) {
+	preview := func(item protocol.ResponseItem, subject string) history.Lines {
+		if call, ok := item.ResponseItemVariant.(*protocol.FunctionCall); ok {
+			return history.Lines{Printed: call.Arguments}
+		}
+		return history.Lines{Short: subject}
+	}
+	h := conversation()
+	h.Configure(history.Options{Preview: preview})
+	require.Equal(t, `{"command":["make"]}`, listed(t, h, "r3").Preview)
+	appendLines(h, newLine(5, protocol.LineCompacted, protocol.Compacted{Message: "A summary.",
+		TrimPoint: &protocol.StoredTrimPoint{ID: "p", Revision: 5, KeepFrom: "r3"}}))
+	require.Empty(t, listed(t, h, "r3").Preview, "the call was compacted")
+	undo(h, 6)
+	require.Equal(t, `{"command":["make"]}`, listed(t, h, "r3").Preview)
+}

@@ -67,10 +67,11 @@ func (h *History) findCall(id string) (place int32, found bool) {
 
 // pairAgain pairs the items that are not hidden, after an edit hid items or brought them back.
 func (h *History) pairAgain() {
+	before := make([]int32, h.items.Len())
 	h.latestCall = snapshot.IDs{}
 	for i := range h.items.Len() {
 		c := h.Item(i)
-		c.pair = None
+		before[i], c.pair = c.pair, None
 		if c.visibility.hidden && c.role == call && c.callID != "" {
 			h.latestCall.Set(c.callID, int32(i))
 		}
@@ -79,6 +80,16 @@ func (h *History) pairAgain() {
 		if c := h.Item(i); c.role != unpaired && !c.visibility.hidden {
 			h.pair(c, int32(i))
 		}
+	}
+	for i, pair := range before {
+		h.Item(i).pairedAfter(pair)
+	}
+}
+
+// pairedAfter drops the description of an output that had another call before, because it names the call.
+func (c *Item) pairedAfter(before int32) {
+	if c.role == output && c.pair != before {
+		c.about = nil
 	}
 }
 
@@ -128,7 +139,9 @@ func (h *History) savePairs() (restore func()) {
 	}
 	return func() {
 		for i, pair := range pairs {
-			h.Item(i).pair = pair
+			c := h.Item(i)
+			pair, c.pair = c.pair, pair
+			c.pairedAfter(pair)
 		}
 		h.latestCall = latest
 	}
