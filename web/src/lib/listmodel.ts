@@ -3,7 +3,7 @@
 import { Fenwick } from "./fenwick.ts";
 
 /** overscan is the height, in pixels, that is mounted above and below the viewport. */
-const overscan = 400;
+export const overscan = 400;
 
 /** Row is a row with a name that stays when rows are added before it. */
 export interface Row {
@@ -51,11 +51,11 @@ export class ListModel {
 		}
 	}
 
-	/** range returns the first row to mount, and the one after the last. */
-	range(top: number, height: number): [number, number] {
+	/** range returns the first row to mount, and the one after the last. margin is the height around the viewport. */
+	range(top: number, height: number, margin = overscan): [number, number] {
 		if (this.keys.length === 0) return [0, 0];
-		const first = this.tree.find(Math.max(0, top - overscan));
-		const last = this.tree.find(top + height + overscan);
+		const first = this.tree.find(Math.max(0, top - margin));
+		const last = this.tree.find(top + height + margin);
 		return [first, last + 1];
 	}
 

@@ -3,15 +3,17 @@
 // Rows are in normal flow between two paddings. A ResizeObserver reports the heights of mounted rows;
 // a Fenwick tree has all heights, estimated until they are known. Only this file sets scrollTop.
 
-import { useLayoutEffect, useMemo, useRef, useState, type StateUpdater, type Dispatch } from "preact/hooks";
-import type { AriaRole, ComponentChildren, RefObject } from "preact";
+import { useEffect, useLayoutEffect, useMemo, useRef, useState, type StateUpdater, type Dispatch } from "preact/hooks";
+import type { AriaRole, ComponentChildren, RefObject, VNode } from "preact";
 import { useLatest } from "./latest.ts";
-import { ListModel, type Row } from "./listmodel.ts";
+import { ListModel, overscan, type Row } from "./listmodel.ts";
 
 /** pinDistance is the distance from the end, in pixels, within which the list follows new rows. */
 const pinDistance = 80;
 /** nearEdge is the distance from the first or last row, in pixels, at which more rows are wanted. */
 const nearEdge = 300;
+/** settleTime is the time, in milliseconds, after which a jump mounts rows around the viewport, too. */
+const settleTime = 60;
 
 /** ListHandle scrolls a list. */
 export interface ListHandle {
@@ -48,11 +50,15 @@ export interface ListProps<T extends Row> {
 	multiselectable?: boolean;
 }
 
-/** View is the part of a list that is rendered. version changes with the heights of rows. */
+/**
+ * View is the part of a list that is rendered. version changes with the heights of rows. margin is the height that is
+ * mounted around it.
+ */
 interface View {
 	top: number;
 	height: number;
 	version: number;
+	margin: number;
 }
 
 /** List is the state that the hooks of one list share. */
@@ -67,16 +73,17 @@ export function VirtualList<T extends Row>(props: ListProps<T>) {
 	const { rows, estimate } = props;
 	const box = useRef<HTMLDivElement>(null);
 	const model = useMemo(() => new ListModel(estimate), []);
-	const [view, setView] = useState<View>({ top: 0, height: 600, version: 0 });
+	const [view, setView] = useState<View>({ top: 0, height: 600, version: 0, margin: overscan });
 	const list: List = { box, model, setView };
 	const latest = useLatest(props as ListProps<Row>);
 
 	model.update(rows);
-	let [first, last] = model.range(model.anchored(view.top), view.height);
+	let [first, last] = model.range(model.anchored(view.top), view.height, view.margin);
 	if (model.pinned && props.follow) {
 		[first, last] = model.range(Math.max(0, model.tree.sum(rows.length) - view.height), view.height);
 	}
 	const observer = useHeights(list);
+	useSettle(list, view);
 	useLayoutEffect(() => place(list, latest.current.follow === true));
 	useHandle(list, props.handle);
 
@@ -85,11 +92,7 @@ export function VirtualList<T extends Row>(props: ListProps<T>) {
 	for (let i = first; i < last && i < rows.length; i++) mounted.push(i);
 	const before = model.tree.sum(first);
 	const after = model.tree.sum(rows.length) - model.tree.sum(last);
-	const row = (i: number) => (
-		<RowBox key={rows[i]!.key} id={rows[i]!.key} role={props.rowRole} observer={observer}>
-			{props.render(rows[i]!, i)}
-		</RowBox>
-	);
+	const row = useBoxes(props, observer);
 	return (
 		<div ref={box} class={`scroll ${props.class ?? ""}`} role={props.role} aria-label={props.label}
 			aria-rowcount={props.role === "treegrid" ? rows.length : undefined}
@@ -126,10 +129,19 @@ function scrolled({ box, model, setView }: List, props: ListProps<Row>): void {
 	if (scrollTop < nearEdge) props.onStart?.();
 	if (below < nearEdge) props.onEnd?.();
 	setView((v) => {
-		const [c, d] = model.range(v.top, v.height);
-		return a === c && b === d && v.height === clientHeight ? v
-			: { top: scrollTop, height: clientHeight, version: v.version };
+		const [c, d] = model.range(v.top, v.height, v.margin);
+		if (a === c && b === d && v.height === clientHeight) return v;
+		return { top: scrollTop, height: clientHeight, version: v.version, margin: b <= c || d <= a ? 0 : overscan };
 	});
+}
+
+/** useSettle mounts rows around the viewport a moment after a jump, which shows the rows in the viewport first. */
+function useSettle({ setView }: List, view: View): void {
+	useEffect(() => {
+		if (view.margin === overscan) return;
+		const timer = setTimeout(() => setView((v) => ({ ...v, margin: overscan })), settleTime);
+		return () => clearTimeout(timer);
+	}, [view]);
 }
 
 /** useHeights returns an observer that measures rows. It observes the list as well. */
@@ -144,7 +156,7 @@ function useHeights({ box, model, setView }: List): ResizeObserver {
 		}
 		if (!changed || !box.current) return;
 		const height = box.current.clientHeight;
-		setView((v) => ({ top: box.current?.scrollTop ?? v.top, height, version: v.version + 1 }));
+		setView((v) => ({ ...v, top: box.current?.scrollTop ?? v.top, height, version: v.version + 1 }));
 	}), []);
 	useLayoutEffect(() => {
 		const el = box.current!;
@@ -171,7 +183,7 @@ function useHandle({ box, model, setView }: List, handle: ListProps<Row>["handle
 				else if (end > top + el.clientHeight) top = end - el.clientHeight + 8;
 				model.hold(model.keys[index]!, top);
 				el.scrollTop = top;
-				setView((v) => ({ top, height: el.clientHeight, version: v.version + 1 }));
+				setView((v) => ({ top, height: el.clientHeight, version: v.version + 1, margin: overscan }));
 			},
 			hold(key) {
 				if (!box.current || !model.indexes.has(key)) return;
@@ -186,14 +198,34 @@ function useHandle({ box, model, setView }: List, handle: ListProps<Row>["handle
 	}, [handle]);
 }
 
-interface RowBoxProps {
-	id: string;
-	role: AriaRole | undefined;
-	observer: ResizeObserver;
-	children: ComponentChildren;
+/**
+ * useBoxes returns a function that returns the box of the row at an index. A box that is the same as in the last
+ * rendering is the same object, so that Preact does not render it again.
+ */
+function useBoxes<T extends Row>({ rows, rowRole: role, render }: ListProps<T>, observer: ResizeObserver) {
+	const last = useRef(new Map<string, VNode<RowBoxProps<T>>>());
+	const next = new Map<string, VNode<RowBoxProps<T>>>();
+	useLayoutEffect(() => void (last.current = next));
+	return (index: number) => {
+		const row = rows[index]!;
+		let box = last.current.get(row.key);
+		const old = box?.props;
+		if (!box || old!.row !== row || old!.index !== index || old!.render !== render) {
+			box = <RowBox key={row.key} row={row} index={index} render={render} role={role} observer={observer} />;
+		}
+		next.set(row.key, box);
+		return box;
+	};
 }
 
-function RowBox(p: RowBoxProps) {
+interface RowBoxProps<T extends Row> extends Pick<ListProps<T>, "render"> {
+	row: T;
+	index: number;
+	role: AriaRole | undefined;
+	observer: ResizeObserver;
+}
+
+function RowBox<T extends Row>(p: RowBoxProps<T>) {
 	const el = useRef<HTMLDivElement>(null);
 	useLayoutEffect(() => {
 		const node = el.current!;
@@ -201,8 +233,8 @@ function RowBox(p: RowBoxProps) {
 		return () => p.observer.unobserve(node);
 	}, []);
 	return (
-		<div ref={el} class="row" role={p.role ?? "presentation"} data-key={p.id}>
-			{p.children}
+		<div ref={el} class="row" role={p.role ?? "presentation"} data-key={p.row.key}>
+			{p.render(p.row, p.index)}
 		</div>
 	);
 }
