@@ -13,6 +13,7 @@ import "./contextrows.test.ts";
 import "./drafts.test.ts";
 import "./edits.test.ts";
 import "./find.test.ts";
+import "./folder.test.ts";
 import "./items.test.ts";
 import "./losses.test.ts";
 import "./maplayout.test.ts";

@@ -31,8 +31,8 @@ export class FolderChoice {
 	readonly policy = signal<"" | Extract<AskForApproval, string>>("");
 	/** decided is the decision of the user about this folder, or null. */
 	private readonly decided = signal<Trust | null>(null);
-	/** stale is set while the facts are of a former path. */
-	private stale = true;
+	/** factsPath is the path of the facts, or null. */
+	private factsPath: string | null = null;
 	private readonly reads = new Newest();
 	private readonly delay = new Delay(typingDelayMs);
 
@@ -54,14 +54,12 @@ export class FolderChoice {
 	/** type takes the text that the user typed, and reads the facts soon. */
 	type(path: string): void {
 		this.path.value = path;
-		this.stale = true;
 		this.delay.start(() => void this.read());
 	}
 
 	/** choose takes a path, and reads the facts at once. */
 	choose(path: string): void {
 		this.path.value = path;
-		this.stale = true;
 		void this.readNow();
 	}
 
@@ -83,7 +81,7 @@ export class FolderChoice {
 			if (!isNewest()) return;
 			if (facts?.trustFolder !== this.facts.value?.trustFolder) this.decided.value = null;
 			this.facts.value = facts;
-			this.stale = false;
+			this.factsPath = path;
 		});
 	}
 
@@ -92,7 +90,7 @@ export class FolderChoice {
 	 * the user has to decide first. It rejects if no thread can start in the folder.
 	 */
 	async start(): Promise<boolean> {
-		if (this.stale) await this.readNow();
+		if (this.factsPath !== this.path.value.trim()) await this.readNow();
 		const facts = this.facts.value;
 		if (facts?.problem) throw new Error(facts.problem);
 		if (!facts || this.trust.value === null) return false;
