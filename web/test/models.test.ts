@@ -95,3 +95,15 @@ test("a login that succeeds uses the account, and one that fails says why", asyn
 	await settle();
 	equal(methods(server).slice(-1), ["config/batchWrite"]);
 });
+
+test("servers on this machine are shown when their providers are known, also if they answered before", async () => {
+	const { server, store } = await make();
+	server.on("model/list", () => ({ data: [{ id: "q", model: "q", modelProvider: "ollama", available: true }], nextCursor: null }));
+	await store.find();
+	equal(store.found.value, []);
+	server.on("modelProvider/list", () => ({
+		data: [{ ...provider("ollama", true), baseUrl: "http://127.0.0.1:11434/v1" }], defaultProviderId: "openai",
+	}));
+	await store.load();
+	equal(store.found.value?.map((m) => m.model), ["q"]);
+});

@@ -47,7 +47,10 @@ export class ModelStore {
 	readonly defaultProvider = signal("");
 	readonly account = signal<GetAccountResponse | null>(null);
 	/** found are models of servers on this machine, or null until they were looked for. */
-	readonly found = signal<readonly Model[] | null>(null);
+	readonly found = computed<readonly Model[] | null>(() => {
+		const local = new Set(this.providers.value.filter((p) => p.id !== openai && isLoopback(p.baseUrl)).map((p) => p.id));
+		return this.listed.value?.filter((m) => m.available === true && !m.hidden && local.has(m.modelProvider)) ?? null;
+	});
 	/** outcomes are the last attempts to use providers, by their ids. */
 	readonly outcomes = signal<ReadonlyMap<string, Outcome>>(new Map());
 	/** login is a login that waits for the user, or null. */
@@ -59,6 +62,8 @@ export class ModelStore {
 		if (this.defaultProvider.value === "") return null;
 		return own?.ready ? "" : own?.problem ?? "The provider of new threads is not configured.";
 	});
+	/** listed are the models of the last search on this machine, or null. It can end before the providers are known. */
+	private readonly listed = signal<readonly Model[] | null>(null);
 	private readonly reads = new Newest();
 	private c: Connection | null = null;
 
@@ -90,10 +95,9 @@ export class ModelStore {
 
 	/** find looks for model servers on this machine. */
 	async find(): Promise<void> {
-		this.found.value = null;
+		this.listed.value = null;
 		const list = await this.call("model/list", { findLocal: true }).catch(() => ({ data: [] as Model[] }));
-		const local = new Set(this.providers.value.filter((p) => p.id !== openai && isLoopback(p.baseUrl)).map((p) => p.id));
-		this.found.value = list.data.filter((m) => m.available === true && !m.hidden && local.has(m.modelProvider));
+		this.listed.value = list.data;
 	}
 
 	/** choose tests a model of a provider, and uses it for new threads if it answers. Null is a model that fits. */
@@ -200,11 +204,7 @@ export class ModelStore {
 export const modelStore = new ModelStore();
 
 function isLoopback(address: string | null): boolean {
-	try {
-		return address !== null && /^(localhost|127(\.\d+){3}|\[::1\])$/.test(new URL(address).hostname);
-	} catch {
-		return false;
-	}
+	return address !== null && /^https?:\/\/(localhost|127(\.\d+){3}|\[::1\])(:\d+)?(\/|$)/i.test(address);
 }
 
 /** modelFacts says what is known about a model: its window, its prices, and what it can do. */
