@@ -219,9 +219,9 @@ func TestArchiveWithBackgroundCommandKeepsChanges(t *testing.T) {
 	c, _ := apptest.StartScripted(t)
 	p := apptest.NewRepository(t)
 	id := p.StartTrusted(c)
-	atFirst := p.Files()
-	turn := c.RunScript(id, apptest.ExecCall("echo a > a.txt; sleep 600", apptest.Object{"yield_time_ms": 250}),
-		awaitCall("[ -s a.txt ]"), addFileCall("b.txt", "b"))
+	atFirst, g := p.Files(), newGate(t)
+	background := apptest.ExecCall(g.waitCommand()+"; echo a > a.txt; sleep 600", apptest.Object{"yield_time_ms": 250})
+	turn := c.RunScript(id, background, g.openCall("[ -s a.txt ]"), addFileCall("b.txt", "b"))
 	diff := c.CallJSON("thread/diff/read", apptest.Object{"threadId": id}).Get("diff").Str
 	c.Call("thread/archive", apptest.Object{"threadId": id})
 	require.Equal(t, diff, c.CallJSON("thread/diff/read", apptest.Object{"threadId": id}).Get("diff").Str)

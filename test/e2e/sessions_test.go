@@ -123,11 +123,9 @@ func TestSessionsOfRevertedTurnsContinue(t *testing.T) {
 	t.Parallel()
 	c, o := apptest.StartScripted(t)
 	p := apptest.NewRepository(t)
-	id, g := p.StartTrusted(c), newGate(t)
-	// The session writes the file while a call waits: what it writes between calls does not count for the turn.
-	turn := c.RunScript(id, apptest.ExecCall("until [ -e go ]; do sleep 0.01; done; echo x > new.txt; "+g.waitCommand()+
-		"; echo never told; sleep 600", apptest.Object{"yield_time_ms": 250}),
-		apptest.ShellCall("touch go; until [ -s new.txt ]; do sleep 0.01; done"))
+	id, begin, g := p.StartTrusted(c), newGate(t), newGate(t)
+	turn := c.RunScript(id, apptest.ExecCall(begin.waitCommand()+"; echo x > new.txt; "+g.waitCommand()+
+		"; echo never told; sleep 600", apptest.Object{"yield_time_ms": 250}), begin.openCall("[ -s new.txt ]"))
 	c.RevertTo(id, turn, "both")
 	require.NoFileExists(t, filepath.Join(p.Dir, "new.txt"))
 	running := c.Terminals(id)

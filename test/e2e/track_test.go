@@ -27,10 +27,10 @@ func addFileCall(name, text string) []apptest.ToolCall {
 		apptest.Object{"input": "*** Begin Patch\n*** Add File: " + name + "\n+" + text + "\n*** End Patch\n"})
 }
 
-// awaitCall returns a call that ends when a condition of the shell holds. A command that began in the background can be
-// slower than the wait of its call.
-func awaitCall(condition string) []apptest.ToolCall {
-	return apptest.ShellCall("until " + condition + "; do sleep 0.01; done")
+// openCall returns a call that opens the gate, and ends when a condition of the shell holds. Changes of a command in the
+// background count while a call runs, and not between two calls.
+func (g gate) openCall(condition string) []apptest.ToolCall {
+	return apptest.ShellCall("echo go > " + string(g) + "; until " + condition + "; do sleep 0.01; done")
 }
 
 // TestChangesAreTrackedOnce changes files by background commands and by later calls of the same
@@ -41,11 +41,11 @@ func TestChangesAreTrackedOnce(t *testing.T) {
 	c, _ := apptest.StartScripted(t)
 	p := apptest.NewRepository(t)
 	id := c.StartThread(apptest.Object{"cwd": p.Dir, "sandbox": "danger-full-access", "approvalPolicy": "never"})
-	atFirst := p.Files()
-	background := apptest.ExecCall("echo a > a.txt; sleep 600", apptest.Object{"yield_time_ms": 250})
+	atFirst, g := p.Files(), newGate(t)
+	background := apptest.ExecCall(g.waitCommand()+"; echo a > a.txt; sleep 600", apptest.Object{"yield_time_ms": 250})
 	turn := c.BeginTurn(id,
 		apptest.ScriptText(append(append(background, apptest.ShellCall("echo b > b.txt")...), addFileCall("c.txt", "c")...),
-			awaitCall("[ -s a.txt ]"), apptest.ShellCall("echo more >> a.txt")))
+			g.openCall("[ -s a.txt ]"), apptest.ShellCall("echo more >> a.txt")))
 	end := c.UntilMethod("turn/completed")
 	require.Equal(t, []string{"a.txt", "b.txt", "c.txt"}, changedPaths(end))
 	require.Len(t, c.Terminals(id), 1)
@@ -64,10 +64,10 @@ func TestTerminalInputChangesAreTracked(t *testing.T) {
 	_, end := p.RunChanges(c, id,
 		apptest.ScriptText(apptest.ExecCall("bash --norc --noprofile", apptest.Object{"tty": true, "yield_time_ms": 250})))
 	require.Empty(t, changedPaths(end))
-	before := p.Files()
-	turn, end := p.RunChanges(c, id,
-		apptest.ScriptText(apptest.StdinCall("echo typed > doc.txt; rm gone.txt\n"), awaitCall("[ ! -e gone.txt ]"),
-			apptest.StdinCall("echo more > new.txt\n"), awaitCall("[ -s new.txt ]")))
+	before, first, second := p.Files(), newGate(t), newGate(t)
+	turn, end := p.RunChanges(c, id, apptest.ScriptText(
+		apptest.StdinCall(first.waitCommand()+"; echo typed > doc.txt; rm gone.txt\n"), first.openCall("[ ! -e gone.txt ]"),
+		apptest.StdinCall(second.waitCommand()+"; echo more > new.txt\n"), second.openCall("[ -s new.txt ]")))
 	require.Contains(t, o.Outputs()[0], "session ID")
 	require.Equal(t, []string{"doc.txt", "gone.txt", "new.txt"}, changedPaths(end))
 	c.RevertTo(id, turn, "files")
