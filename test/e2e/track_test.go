@@ -27,8 +27,8 @@ func addFileCall(name, text string) []apptest.ToolCall {
 		apptest.Object{"input": "*** Begin Patch\n*** Add File: " + name + "\n+" + text + "\n*** End Patch\n"})
 }
 
-// openCall returns a call that opens the gate, and ends when a condition of the shell holds. Changes of a command in the
-// background count while a call runs, and not between two calls.
+// openCall returns a call that opens the gate, and ends when a condition of the shell holds. Changes of a command in
+// the background count while a call runs, and not between two calls.
 func (g gate) openCall(condition string) []apptest.ToolCall {
 	return apptest.ShellCall("echo go > " + string(g) + "; until " + condition + "; do sleep 0.01; done")
 }
