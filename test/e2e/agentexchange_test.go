@@ -53,6 +53,7 @@ func firstCall(request apptest.ChatRequest) string {
 // TestPeerMessagesAreContextItems lists messages between agents with their authors, excludes one, and requires that the
 // rewrite of the rollout leaves the others as they are.
 func TestPeerMessagesAreContextItems(t *testing.T) {
+	apptest.NeedsFiles(t, apptest.FilesBackup)
 	t.Parallel()
 	p := apptest.NewProvider(t)
 	home := p.Home(t)

@@ -132,7 +132,7 @@ func checkPathsStored(t *testing.T, c *apptest.Client, home, root string) {
 	t.Helper()
 	children := c.CallJSON("thread/list", apptest.Object{"parentThreadId": root}).Get("data")
 	require.Len(t, children.Array(), 1)
-	child := storedLines(t, children.Get("0.path").Str)
+	child := storedLines(c, children.Get("0.id").Str)
 	meta := child[0].Get("payload")
 	require.Equal(t, "/root/child_a", meta.Get("agent_path").Str)
 	require.Equal(t, "/root/child_a", meta.Get("source.subagent.thread_spawn.agent_path").Str)
@@ -147,7 +147,7 @@ func checkPathsStored(t *testing.T, c *apptest.Client, home, root string) {
 		}
 	}
 	require.Equal(t, []string{"count the files"}, kinds)
-	parent := storedLines(t, c.ReadThread(root).Path)
+	parent := storedLines(c, root)
 	require.Equal(t, "v2", parent[0].Get("payload.multi_agent_version").Str)
 	for _, line := range parent {
 		if line.Get("payload.type").Str == "function_call" {
@@ -156,11 +156,8 @@ func checkPathsStored(t *testing.T, c *apptest.Client, home, root string) {
 	}
 }
 
-func storedLines(t *testing.T, path string) (lines []gjson.Result) {
-	t.Helper()
-	text, err := os.ReadFile(path)
-	require.NoError(t, err)
-	for line := range strings.Lines(string(text)) {
+func storedLines(c *apptest.Client, thread string) (lines []gjson.Result) {
+	for line := range strings.Lines(c.StoredLines(thread)) {
 		lines = append(lines, gjson.Parse(line))
 	}
 	return lines

@@ -33,7 +33,7 @@ func TestSearchGoesFarBack(t *testing.T) {
 	w.seeText(".find-count", "1 of")
 	w.seeText(".entry.found", "123 All")
 	w.press(kb.Escape)
-	w.scrollThrough(".timeline", 1500, fmt.Sprintf(seen, "160 All"))
+	w.scrollThrough(".timeline", 500, fmt.Sprintf(seen, "160 All"))
 	eval[bool](w, `(document.querySelector(".timeline .entry").focus(), true)`)
 	w.press("g")
 	w.seeText(".message", "998 All")
