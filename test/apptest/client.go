@@ -314,6 +314,16 @@ func (c *Client) Until(want func(Message) bool) Message {
 	}
 }
 
+// Ever returns the first message that want accepts, and reads on until there is one. The messages of several threads
+// come in any order, so it may have been read before.
+func (c *Client) Ever(want func(Message) bool) Message {
+	c.T.Helper()
+	if at := slices.IndexFunc(c.Seen, want); at >= 0 {
+		return c.Seen[at]
+	}
+	return c.Until(want)
+}
+
 // UntilMethod reads until a notification or request with the method.
 func (c *Client) UntilMethod(method string) Message {
 	c.T.Helper()

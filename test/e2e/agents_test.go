@@ -198,19 +198,16 @@ func TestAgentsOfAKilledServerAreSettled(t *testing.T) {
 	require.Equal(t, "completed", c.AwaitTurnOf(id))
 	children := c.Children(id)
 	require.Len(t, children, 2)
-	for {
-		p := c.UntilMethod("item/started").Params
-		if gjson.GetBytes(p, "item.type").Str == "commandExecution" {
-			break
-		}
-	}
+	c.Ever(func(m apptest.Message) bool {
+		return m.Method == "item/started" && gjson.GetBytes(m.Params, "item.type").Str == "commandExecution"
+	})
 	c.Kill()
 	require.Eventually(t, func() bool { return len(tree.Alive(t)) == 0 }, time.Minute, 10*time.Millisecond)
 
 	c = apptest.StartServer(t, home)
 	c.Initialize()
 	c.Call("thread/resume", apptest.Object{"threadId": id})
-	c.Until(func(msg apptest.Message) bool {
+	c.Ever(func(msg apptest.Message) bool {
 		return msg.Method == "ContextItems" && strings.Contains(string(msg.Params), "interrupted")
 	})
 	c.BeginTurn(id, apptest.ScriptText(
