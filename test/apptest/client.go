@@ -314,9 +314,9 @@ func (c *Client) Until(want func(Message) bool) Message {
 	}
 }
 
-// Ever returns the first message that want accepts, and reads on until there is one. The messages of several threads
-// come in any order, so it may have been read before.
-func (c *Client) Ever(want func(Message) bool) Message {
+// SeenOrUntil returns the first message that want accepts. It looks at the messages that were read, and then reads on:
+// messages of several threads come in any order.
+func (c *Client) SeenOrUntil(want func(Message) bool) Message {
 	c.T.Helper()
 	if at := slices.IndexFunc(c.Seen, want); at >= 0 {
 		return c.Seen[at]

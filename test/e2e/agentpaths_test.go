@@ -367,7 +367,7 @@ func TestAgentsWithPathsSurviveKill(t *testing.T) {
 	c = apptest.StartServer(t, home)
 	c.Initialize()
 	c.Call("thread/resume", apptest.Object{"threadId": root})
-	c.Ever(func(m apptest.Message) bool {
+	c.SeenOrUntil(func(m apptest.Message) bool {
 		return strings.Contains(string(m.Params), "/root/slow → The agent was interrupted.")
 	})
 	c.BeginTurn(root, "list them")

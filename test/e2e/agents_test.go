@@ -198,7 +198,7 @@ func TestAgentsOfAKilledServerAreSettled(t *testing.T) {
 	require.Equal(t, "completed", c.AwaitTurnOf(id))
 	children := c.Children(id)
 	require.Len(t, children, 2)
-	c.Ever(func(m apptest.Message) bool {
+	c.SeenOrUntil(func(m apptest.Message) bool {
 		return m.Method == "item/started" && gjson.GetBytes(m.Params, "item.type").Str == "commandExecution"
 	})
 	c.Kill()
@@ -207,7 +207,7 @@ func TestAgentsOfAKilledServerAreSettled(t *testing.T) {
 	c = apptest.StartServer(t, home)
 	c.Initialize()
 	c.Call("thread/resume", apptest.Object{"threadId": id})
-	c.Ever(func(msg apptest.Message) bool {
+	c.SeenOrUntil(func(msg apptest.Message) bool {
 		return msg.Method == "ContextItems" && strings.Contains(string(msg.Params), "interrupted")
 	})
 	c.BeginTurn(id, apptest.ScriptText(

@@ -28,7 +28,7 @@ const patience = 90 * time.Second
 
 // browser is a running Chromium, one for all tests of the package.
 var browser = sync.OnceValues(func() (context.Context, error) {
-	path, err := exec.LookPath("chromium-headless-shell") // without windows, which take half of the time
+	path, err := exec.LookPath("chromium-headless-shell") // faster, because it has no windows
 	if err != nil {
 		path, err = exec.LookPath("chromium")
 	}

@@ -31,7 +31,7 @@ func (h *History) setVisibility(place int32, v visibility) {
 	c := h.at(place)
 	h.formsDue = h.formsDue || c.native
 	if c.role == call && c.pair != None && c.visibility.Text != v.Text {
-		h.at(c.pair).about = nil // which names the call
+		h.at(c.pair).about = nil // the description of the output names the call
 	}
 	c.setVisibility(v)
 }

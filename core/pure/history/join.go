@@ -86,7 +86,7 @@ func (h *History) pairAgain() {
 	}
 }
 
-// pairedAfter drops the description of an output that had another call before, because it names the call.
+// pairedAfter drops the description of an output whose call has changed. The description names the call.
 func (c *Item) pairedAfter(before int32) {
 	if c.role == output && c.pair != before {
 		c.about = nil
@@ -140,8 +140,9 @@ func (h *History) savePairs() (restore func()) {
 	return func() {
 		for i, pair := range pairs {
 			c := h.Item(i)
-			pair, c.pair = c.pair, pair
-			c.pairedAfter(pair)
+			before := c.pair
+			c.pair = pair
+			c.pairedAfter(before)
 		}
 		h.latestCall = latest
 	}

@@ -135,13 +135,13 @@ function scrolled({ box, model, setView }: List, props: ListProps<Row>): void {
 	});
 }
 
-/** useSettle mounts rows around the viewport a moment after a jump, which shows the rows in the viewport first. */
+/** useSettle mounts the rows around the viewport a moment after a jump, which mounts those in the viewport only. */
 function useSettle({ setView }: List, view: View): void {
 	useEffect(() => {
 		if (view.margin === overscan) return;
 		const timer = setTimeout(() => setView((v) => ({ ...v, margin: overscan })), settleTime);
 		return () => clearTimeout(timer);
-	}, [view]);
+	}, [view.margin, view.top]); // heights that change all the time do not hold it up
 }
 
 /** useHeights returns an observer that measures rows. It observes the list as well. */
